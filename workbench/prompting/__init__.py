@@ -1,0 +1,1 @@
+"""Prompt files, what they render to, how long that is, and what changed between two of them."""
