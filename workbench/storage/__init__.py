@@ -1,0 +1,1 @@
+"""The study's database: rows in, domain objects out. Functions take a connection first."""

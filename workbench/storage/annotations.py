@@ -1,0 +1,112 @@
+"""Raters' labels: appended, never edited. The last of a rater on a report is the one that counts."""
+
+import sqlite3
+from collections.abc import Iterable, Sequence
+from datetime import datetime
+
+from workbench.domain.annotations import Annotation
+from workbench.domain.findings import State
+from workbench.storage.encoding import from_json, id_array, instant, instant_text, json_text
+
+_INSERT = """INSERT INTO annotations
+    (report_id, rater, label_set_hash, submitted, at, states, evidence, comment, seconds, source, simulated)
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"""
+
+
+def append(conn: sqlite3.Connection, annotation: Annotation) -> None:
+    """Add one rater's labels of one report after all earlier ones, which stay."""
+    append_many(conn, [annotation])
+
+
+def append_many(conn: sqlite3.Connection, annotations: Iterable[Annotation]) -> int:
+    """Add annotations in the order given and return how many."""
+    cursor = conn.executemany(_INSERT, map(_row, annotations))
+    return max(cursor.rowcount, 0)
+
+
+def latest(
+    conn: sqlite3.Connection,
+    report_ids: Sequence[str],
+    label_set_hash: str,
+    *,
+    submitted_only: bool = True,
+    rater: str | None = None,
+) -> list[Annotation]:
+    """Return the last annotation of each rater on each report, in the order of ``report_ids``, then by rater.
+
+    Last means added last, whatever its date: what is imported after a browser session supersedes it. With
+    ``submitted_only`` a draft that follows a submission leaves the submission standing. ``rater`` limits the answer
+    to one person, which is what a blind rater's page reads.
+    """
+    rows = conn.execute(
+        """WITH wanted AS (SELECT value AS report_id, MIN(key) AS place FROM json_each(?) GROUP BY value),
+        last AS (
+            SELECT MAX(a.id) AS id, wanted.place AS place
+            FROM wanted JOIN annotations AS a ON a.report_id = wanted.report_id
+            WHERE a.label_set_hash = ? AND a.submitted >= ? AND (? IS NULL OR a.rater = ?)
+            GROUP BY a.report_id, a.rater
+        )
+        SELECT a.* FROM last JOIN annotations AS a ON a.id = last.id ORDER BY last.place, a.rater""",
+        (id_array(report_ids), label_set_hash, int(submitted_only), rater, rater),
+    )
+    return [_annotation(row) for row in rows]
+
+
+def history(conn: sqlite3.Connection, report_id: str, rater: str) -> list[Annotation]:
+    """Return everything a rater ever saved on a report, oldest first, drafts and other label sets included."""
+    rows = conn.execute("SELECT * FROM annotations WHERE report_id = ? AND rater = ? ORDER BY id", (report_id, rater))
+    return [_annotation(row) for row in rows]
+
+
+def raters(conn: sqlite3.Connection) -> list[str]:
+    """Return the names of everybody who saved anything, sorted."""
+    return [row["rater"] for row in conn.execute("SELECT DISTINCT rater FROM annotations ORDER BY rater")]
+
+
+def submitted_counts(conn: sqlite3.Connection, report_ids: Sequence[str], label_set_hash: str) -> dict[str, int]:
+    """Return how many of the reports each rater has submitted; raters without any are left out."""
+    rows = conn.execute(
+        "SELECT rater, COUNT(DISTINCT report_id) AS reports FROM annotations "
+        "WHERE label_set_hash = ? AND submitted AND report_id IN (SELECT value FROM json_each(?)) "
+        "GROUP BY rater ORDER BY rater",
+        (label_set_hash, id_array(report_ids)),
+    )
+    return {row["rater"]: row["reports"] for row in rows}
+
+
+def last_saved_at(conn: sqlite3.Connection, rater: str) -> datetime | None:
+    """Return when a rater last saved anything, or None."""
+    row = conn.execute("SELECT MAX(at) AS at FROM annotations WHERE rater = ?", (rater,)).fetchone()
+    return instant(row["at"]) if row["at"] else None
+
+
+def _row(annotation: Annotation) -> tuple[object, ...]:
+    return (
+        annotation.report_id,
+        annotation.rater,
+        annotation.label_set_hash,
+        int(annotation.submitted),
+        instant_text(annotation.at),
+        json_text({finding: state.value for finding, state in annotation.states.items()}),
+        json_text(dict(annotation.evidence)),
+        annotation.comment,
+        annotation.seconds,
+        annotation.source,
+        int(annotation.simulated),
+    )
+
+
+def _annotation(row: sqlite3.Row) -> Annotation:
+    return Annotation(
+        report_id=row["report_id"],
+        rater=row["rater"],
+        states={finding: State(state) for finding, state in from_json(row["states"]).items()},
+        submitted=bool(row["submitted"]),
+        at=instant(row["at"]),
+        label_set_hash=row["label_set_hash"],
+        evidence=from_json(row["evidence"]),
+        comment=row["comment"],
+        seconds=row["seconds"],
+        source=row["source"],
+        simulated=bool(row["simulated"]),
+    )

@@ -1,0 +1,105 @@
+"""Reference standards, immutable once frozen."""
+
+import sqlite3
+from collections.abc import Mapping
+
+from workbench.domain.findings import Policies
+from workbench.domain.references import Outcome, Reference, ReferenceItem, VoteRule
+from workbench.errors import ConflictError
+from workbench.storage.encoding import from_json, instant, instant_text, json_text
+
+
+def add(conn: sqlite3.Connection, reference: Reference) -> str:
+    """Keep a frozen reference and return the name under which it stands.
+
+    One with the same content is already there under that name when the same votes are frozen twice.
+
+    Raises:
+        ConflictError: the name is taken by a reference with other content.
+    """
+    there = conn.execute("SELECT name FROM reference_standards WHERE hash = ?", (reference.hash,)).fetchone()
+    if there is not None:
+        return str(there["name"])
+    if conn.execute("SELECT 1 FROM reference_standards WHERE name = ?", (reference.name,)).fetchone():
+        raise ConflictError(
+            f"A reference named {reference.name} is frozen with other votes and cannot change; choose another name."
+        )
+    _insert(conn, reference)
+    return reference.name
+
+
+def get(conn: sqlite3.Connection, name: str) -> Reference | None:
+    """Return a reference by its name, or None."""
+    row = conn.execute("SELECT * FROM reference_standards WHERE name = ?", (name,)).fetchone()
+    return _reference(conn, row) if row else None
+
+
+def by_hash(conn: sqlite3.Connection, reference_hash: str) -> Reference | None:
+    """Return a reference by its hash, or None."""
+    row = conn.execute("SELECT * FROM reference_standards WHERE hash = ?", (reference_hash,)).fetchone()
+    return _reference(conn, row) if row else None
+
+
+def list_all(conn: sqlite3.Connection) -> list[Reference]:
+    """Return every reference with its items, oldest first."""
+    rows = conn.execute("SELECT * FROM reference_standards ORDER BY position").fetchall()
+    return [_reference(conn, row) for row in rows]
+
+
+def items(conn: sqlite3.Connection, reference_hash: str) -> Mapping[tuple[str, str], ReferenceItem]:
+    """Return the outcome of each (report id, finding id) of a reference; empty for an unknown hash."""
+    rows = conn.execute(
+        "SELECT report_id, finding_id, outcome, present, missing, tie FROM reference_items WHERE reference_hash = ?",
+        (reference_hash,),
+    )
+    outcomes = {outcome.value: outcome for outcome in Outcome}  # Enum look-ups by value are slow over 6,300 rows
+    return {
+        (report_id, finding_id): ReferenceItem(outcomes[outcome], present, missing, bool(tie))
+        for report_id, finding_id, outcome, present, missing, tie in rows
+    }
+
+
+def _insert(conn: sqlite3.Connection, reference: Reference) -> None:
+    digest = reference.hash  # computed over every item, so once
+    # Items first: once the reference's own row stands, the database takes no more of them.
+    conn.executemany(
+        "INSERT INTO reference_items (reference_hash, report_id, finding_id, outcome, present, missing, tie) "
+        "VALUES (?, ?, ?, ?, ?, ?, ?)",
+        [
+            (digest, report_id, finding_id, item.outcome.value, item.present, item.missing, int(item.tie))
+            for (report_id, finding_id), item in reference.items.items()
+        ],
+    )
+    conn.execute(
+        "INSERT INTO reference_standards (hash, name, cohort_hash, label_set_hash, k, n, tie, raters, vote_policies, "
+        "created_at, author, simulated) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        (
+            digest,
+            reference.name,
+            reference.cohort_hash,
+            reference.label_set_hash,
+            reference.rule.k,
+            reference.rule.n,
+            reference.rule.tie.value,
+            json_text(list(reference.raters)),
+            json_text(reference.vote_policies.as_json()),
+            instant_text(reference.created_at),
+            reference.author,
+            int(reference.simulated),
+        ),
+    )
+
+
+def _reference(conn: sqlite3.Connection, row: sqlite3.Row) -> Reference:
+    return Reference(
+        name=row["name"],
+        cohort_hash=row["cohort_hash"],
+        label_set_hash=row["label_set_hash"],
+        rule=VoteRule(row["k"], row["n"], Outcome(row["tie"])),
+        raters=tuple(from_json(row["raters"])),
+        vote_policies=Policies.from_json(from_json(row["vote_policies"])),
+        items=items(conn, row["hash"]),
+        created_at=instant(row["created_at"]),
+        author=row["author"],
+        simulated=bool(row["simulated"]),
+    )
