@@ -149,7 +149,11 @@ class Revision:
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """One acceptance or rejection of a revision, appended and never edited."""
+    """One acceptance or rejection of a revision, appended and never edited.
+
+    ``signed`` names the gate's checks that the person signed off, ``override`` why checks that stayed closed were
+    passed over; ``evaluation_hash`` the score the decision rests on, and with it the labeler's settings.
+    """
 
     prompt_hash: str
     status: RevisionStatus
@@ -157,3 +161,5 @@ class Decision:
     at: datetime
     reason: str
     evaluation_hash: str | None = None
+    signed: tuple[str, ...] = ()
+    override: str = ""

@@ -1,0 +1,309 @@
+"""Cohorts: allocated by patient, seeded, fixed once made; validation stays locked until unlocked on record."""
+
+import random
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from workbench.domain.actors import Actor, Role
+from workbench.domain.cohorts import Cohort, Purpose
+from workbench.domain.findings import State
+from workbench.domain.reports import Report
+from workbench.errors import ConflictError, InputError, NotFoundError, RightsError
+from workbench.labelers.rules import RulesLabeler
+from workbench.storage import cohorts as cohort_store
+from workbench.storage import reports as report_store
+from workbench.text.duplicates import near_duplicate_groups
+from workbench.workflow.prompts import find_revision
+from workbench.workflow.study import Study
+
+
+@dataclass(frozen=True, slots=True)
+class CohortView:
+    """A cohort with its numbers and whether its texts and votes are still locked."""
+
+    cohort: Cohort
+    reports: int
+    patients: int
+    locked: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Allocation:
+    """A made cohort and the positives to expect in it per finding, by phrase hits of a prompt (None without one)."""
+
+    cohort: Cohort
+    patients: int
+    expected: Mapping[str, float] | None
+
+
+def list_cohorts(study: Study) -> list[CohortView]:
+    """Return all cohorts, oldest first."""
+    with study.database.read() as conn:
+        patients = report_store.patients(conn)
+        return [
+            CohortView(
+                cohort,
+                len(cohort.members),
+                len({patients[report] for report in cohort.members}),
+                _locked(cohort, bool(cohort_store.unlocks(conn, cohort.name))),
+            )
+            for cohort in cohort_store.list_all(conn)
+        ]
+
+
+def get_cohort(study: Study, name: str) -> Cohort:
+    """Return a cohort by name. Raises NotFoundError, naming those there are."""
+    with study.database.read() as conn:
+        cohort = cohort_store.get(conn, name)
+        if cohort is None:
+            names = ", ".join(c.name for c in cohort_store.list_all(conn)) or "none yet"
+            raise NotFoundError(f"There is no cohort {name}; the study has: {names}.")
+    return cohort
+
+
+def _locked(cohort: Cohort, unlocked: bool) -> bool:
+    return cohort.purpose is Purpose.VALIDATION and not unlocked
+
+
+def require_unlocked(study: Study, cohort: Cohort, to: str) -> None:
+    """Raise RightsError when the cohort is a validation cohort that nobody has unlocked on record (method 18)."""
+    with study.database.read() as conn:
+        if _locked(cohort, bool(cohort_store.unlocks(conn, cohort.name))):
+            raise RightsError(
+                f"The validation cohort {cohort.name} is locked, so one cannot {to}; "
+                "unlock it on record once the prompt is final."
+            )
+
+
+def locked_report_ids(study: Study) -> set[str]:
+    """Return the reports that nobody who edits prompts may see yet."""
+    with study.database.read() as conn:
+        return {
+            report
+            for cohort in cohort_store.list_all(conn)
+            if _locked(cohort, bool(cohort_store.unlocks(conn, cohort.name)))
+            for report in cohort.members
+        }
+
+
+def unlock(study: Study, actor: Actor, name: str, *, reason: str, details: Mapping[str, str]) -> None:
+    """Unlock a validation cohort on record.
+
+    Args:
+        study: the study.
+        actor: a lead.
+        name: the cohort.
+        reason: why now.
+        details: what method 18 wants named beforehand: revision, labeler, policies, endpoint.
+    """
+    actor.require(Role.LEAD, to="unlock a validation cohort")
+    cohort = get_cohort(study, name)
+    if cohort.purpose is not Purpose.VALIDATION:
+        raise InputError(f"The cohort {name} is not locked: it is a {cohort.purpose} cohort.")
+    missing = [key for key in ("revision", "labeler", "policies", "endpoint") if not details.get(key, "").strip()]
+    if missing or not reason.strip():
+        wanted = ", ".join([*missing, *([] if reason.strip() else ["reason"])])
+        raise InputError(f"Unlocking {name} must name beforehand: {wanted}.")
+    with study.database.write() as conn:
+        cohort_store.unlock(conn, name, actor.name, datetime.now(UTC), reason.strip(), details)
+
+
+def define(
+    study: Study, actor: Actor, name: str, purpose: Purpose, report_ids: Collection[str], *, seed: int = 0
+) -> Cohort:
+    """Fix a cohort as a list of reports that somebody else drew, such as a published split.
+
+    Raises:
+        ConflictError: the name is taken, or a patient of it is already in a cohort of another purpose.
+        NotFoundError: a report is not in the study.
+    """
+    actor.require(Role.LEAD, Role.ADMIN, to="allocate a cohort")
+    with study.database.read() as conn:
+        reports = report_store.by_ids(conn, report_ids)
+    missing = sorted(set(report_ids) - {r.id for r in reports})
+    if missing:
+        raise NotFoundError(f"Cohort {name}: report {missing[0]} is not in this study ({len(missing)} missing in all).")
+    return _fix(study, actor, name, purpose, reports, dict.fromkeys(report_ids, 1.0), seed)
+
+
+def allocate(
+    study: Study,
+    actor: Actor,
+    name: str,
+    purpose: Purpose,
+    *,
+    size: int,
+    seed: int = 0,
+    enrich: float = 1.0,
+) -> Allocation:
+    """Draw a cohort of about ``size`` reports from those in no cohort yet, whole patients at a time.
+
+    Near-duplicate texts are drawn together or not at all. ``enrich`` above 1 makes a group that holds a phrase of a
+    rare finding (in fewer than 2 reports of 100) that many times likelier; the probabilities are stored with the
+    cohort and scores are also shown reweighted (method 19).
+
+    Raises:
+        InputError: fewer reports are free than asked for, or the numbers make no sense.
+        ConflictError: the name is taken.
+    """
+    actor.require(Role.LEAD, Role.ADMIN, to="allocate a cohort")
+    if size < 1 or enrich < 1:
+        raise InputError(f"Cohort {name}: the size must be at least 1 and enrichment at least 1.")
+    pool = _free_reports(study)
+    if len(pool) < size:
+        raise InputError(f"Cohort {name}: {size} reports were asked for, {len(pool)} are in no cohort yet.")
+    hits = _phrase_hits(study, pool)
+    weights = _weights(pool, hits, enrich)
+    drawn, probabilities = _draw(pool, near_duplicate_groups(pool), weights, size, seed)
+    cohort = _fix(study, actor, name, purpose, drawn, probabilities, seed)
+    expected = None if hits is None else _expected(study, drawn, hits)
+    return Allocation(cohort, len({r.patient_id for r in drawn}), expected)
+
+
+def expected_positives(study: Study, cohort: Cohort) -> Mapping[str, float] | None:
+    """Return how many reports of a cohort hold each finding, by the accepted prompt's phrases; None without one."""
+    with study.database.read() as conn:
+        reports = report_store.by_ids(conn, cohort.members)
+    hits = _phrase_hits(study, reports)
+    return None if hits is None else _expected(study, reports, hits)
+
+
+def _free_reports(study: Study) -> list[Report]:
+    with study.database.read() as conn:
+        cohorts = cohort_store.list_all(conn)
+        patients = report_store.patients(conn)
+        taken = {patients[report] for cohort in cohorts for report in cohort.members}
+        free = [report for report, patient in patients.items() if patient not in taken]
+        return report_store.by_ids(conn, free)
+
+
+def _phrase_hits(study: Study, reports: Sequence[Report]) -> dict[str, frozenset[str]] | None:
+    """Return the findings that the accepted prompt's phrases find present, per report."""
+    try:
+        prompt = find_revision(study).prompt
+    except NotFoundError:
+        return None
+    labeler = RulesLabeler(prompt, study.label_set)
+    positive = State.PRESENT.code
+    return {
+        report.id: frozenset(
+            finding
+            for finding, code in zip(
+                study.label_set.ids, labeler.codes(report.select(study.settings.sections)), strict=True
+            )
+            if code == positive
+        )
+        for report in reports
+    }
+
+
+def _expected(study: Study, reports: Sequence[Report], hits: Mapping[str, frozenset[str]]) -> dict[str, float]:
+    return {f: float(sum(f in hits[r.id] for r in reports)) for f in study.label_set.ids}
+
+
+def _weights(
+    pool: Sequence[Report], hits: Mapping[str, frozenset[str]] | None, enrich: float
+) -> dict[str, float]:
+    if enrich == 1 or hits is None:
+        return {report.id: 1.0 for report in pool}
+    counts: dict[str, int] = {}
+    for found in hits.values():
+        for finding in found:
+            counts[finding] = counts.get(finding, 0) + 1
+    rare = {finding for finding, count in counts.items() if count < 0.02 * len(pool)}
+    return {report.id: enrich if hits[report.id] & rare else 1.0 for report in pool}
+
+
+def _draw(
+    pool: Sequence[Report],
+    duplicate_groups: Sequence[Collection[str]],
+    weights: Mapping[str, float],
+    size: int,
+    seed: int,
+) -> tuple[list[Report], dict[str, float]]:
+    """Draw whole groups until ``size`` reports are in; return them and each one's inclusion probability.
+
+    Poisson sampling with a probability proportional to the weight would give a random size, so groups are drawn in
+    the order of exponential keys (Efraimidis and Spirakis 2006); the probability stored is the approximate one,
+    min(1, size * weight / total weight).
+    """
+    groups = _join(pool, duplicate_groups)
+    generator = random.Random(seed)  # noqa: S311 - a seeded draw that must be repeatable, not a secret
+    by_id = {report.id: report for report in pool}
+    keyed = []
+    for members in groups:
+        weight = max(weights[m] for m in members)
+        keyed.append((generator.expovariate(1.0) / weight, members, weight))
+    total = sum(weight * len(members) for _, members, weight in keyed)
+    drawn: list[Report] = []
+    probabilities: dict[str, float] = {}
+    for _, members, weight in sorted(keyed, key=lambda row: row[0]):
+        if len(drawn) >= size:
+            break
+        if len(drawn) + len(members) > size and drawn and len(members) > 1:
+            continue  # a group that no longer fits whole waits for another cohort
+        for member in members:
+            drawn.append(by_id[member])
+            probabilities[member] = min(1.0, size * weight / total)
+    return drawn, probabilities
+
+
+def _join(pool: Sequence[Report], duplicate_groups: Sequence[Collection[str]]) -> list[tuple[str, ...]]:
+    """Merge patients and near-duplicate texts into groups that are drawn whole, each sorted, in a fixed order."""
+    parent = {report.id: report.id for report in pool}
+
+    def root(x: str) -> str:
+        while parent[x] != x:
+            parent[x] = parent[parent[x]]
+            x = parent[x]
+        return x
+
+    first_of_patient: dict[str, str] = {}
+    for report in pool:
+        first = first_of_patient.setdefault(report.patient_id, report.id)
+        parent[root(report.id)] = root(first)
+    for group in duplicate_groups:
+        members = list(group)
+        for member in members[1:]:
+            parent[root(member)] = root(members[0])
+    groups: dict[str, list[str]] = {}
+    for report in pool:
+        groups.setdefault(root(report.id), []).append(report.id)
+    return sorted(tuple(sorted(members)) for members in groups.values())
+
+
+def _fix(
+    study: Study,
+    actor: Actor,
+    name: str,
+    purpose: Purpose,
+    reports: Sequence[Report],
+    probabilities: Mapping[str, float],
+    seed: int,
+) -> Cohort:
+    if not name.strip() or not reports:
+        raise InputError("A cohort needs a name and at least one report.")
+    cohort = Cohort(
+        name=name.strip(),
+        purpose=purpose,
+        members={r.id: r.hash for r in sorted(reports, key=lambda r: r.id)},
+        probabilities=dict(probabilities),
+        seed=seed,
+        created_at=datetime.now(UTC),
+        author=actor.name,
+    )
+    mine = {r.patient_id for r in reports}
+    with study.database.write() as conn:
+        patients = report_store.patients(conn)
+        for other in cohort_store.list_all(conn):
+            if other.name == cohort.name:
+                raise ConflictError(f"There is already a cohort {name}; a cohort is fixed once it is made.")
+            shared = sorted(mine & {patients[report] for report in other.members})
+            if other.purpose is not purpose and shared:
+                raise ConflictError(
+                    f"Cohort {name}: patient {shared[0]} is already in the {other.purpose} cohort {other.name}; "
+                    "a patient's reports stay in cohorts of one purpose."
+                )
+        cohort_store.add(conn, cohort)
+    return cohort

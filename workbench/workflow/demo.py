@@ -1,0 +1,117 @@
+"""The demo study: invented reports, simulated raters, and the whole loop run on them for real."""
+
+import csv
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from workbench.domain.actors import Actor, Role
+from workbench.domain.cohorts import Purpose
+from workbench.domain.references import Reference
+from workbench.prompting.files import read_prompt
+from workbench.workflow.accept import accept, open_gate
+from workbench.workflow.cohorts import define, get_cohort
+from workbench.workflow.history import HistoryRow, history
+from workbench.workflow.ingest import import_labels, import_reports
+from workbench.workflow.prompts import save_candidate
+from workbench.workflow.reference import freeze, get_reference
+from workbench.workflow.run import execute, prepare
+from workbench.workflow.score import Score, score_run
+from workbench.workflow.study import HOME, NewStudy, Study, init_study, open_study
+
+FOLDER = HOME / "data" / "demo-study"
+LEAD = "Demo lead"
+RATER = "Demo rater"
+_SOURCE = HOME / "data" / "demo"
+_TOLD = "Demo study: the reports are invented, and the six raters of the development cohort are simulated."
+_OVERRIDE = "Demo: kept as a step of the accuracy history, not for use."
+
+
+@dataclass(frozen=True, slots=True)
+class Demo:
+    """The demo study with what its revisions scored."""
+
+    study: Study
+    reference: Reference
+    rows: tuple[HistoryRow, ...]
+    made: bool  # False: it was there already
+
+
+def demo(folder: Path = FOLDER, *, tell: Callable[[str], None] = lambda _: None) -> Demo:
+    """Open the demo study, making it first where it is not there yet.
+
+    It is made aside and renamed, so that an interrupted making leaves nothing half done.
+    """
+    made = not (folder / "data" / "study.toml").exists()
+    if made:
+        _make_aside(folder, tell)
+    study = open_study(folder)
+    reference = get_reference(study, "development-1")
+    return Demo(study, reference, tuple(history(study, reference)), made)
+
+
+def _make_aside(folder: Path, tell: Callable[[str], None]) -> None:
+    import shutil
+    import tempfile
+
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(prefix=".demo-", dir=folder.parent) as aside:
+        target = Path(aside) / "study"
+        _make(target, tell)
+        shutil.move(target, folder)
+
+
+def _make(folder: Path, tell: Callable[[str], None]) -> None:
+    people = {LEAD: [Role.LEAD, Role.ADMIN, Role.ADJUDICATOR], RATER: [Role.RATER]}
+    study = init_study(folder, NewStudy("Demo study", people, simulated=_TOLD, with_prompts=False))
+    lead = study.actor(LEAD)
+    tell("Taking in 420 invented reports")
+    _cohorts(study, lead)
+    tell("Taking in the labels of six simulated raters")
+    _labels(study, lead)
+    reference = freeze(study, lead, "development")
+    for path in sorted((HOME / "prompts" / study.label_set.id).glob("[0-9][0-9][0-9][0-9].md")):
+        score = _revision(study, lead, path, reference)
+        value = score.evaluation.macro_f1.value
+        tell(f"Revision {score.prepared.number}: macro-F1 {value:.3f}" if value is not None else "no score")
+
+
+def _cohorts(study: Study, lead: Actor) -> None:
+    reports = _SOURCE / "reports.csv"
+    import_reports(study, lead, reports, columns={"id": "id", "patient": "patient_id", "text": "text"})
+    with reports.open(encoding="utf-8", newline="") as file:
+        rows = [(row["id"], row["cohort"]) for row in csv.DictReader(file)]
+    for purpose in (Purpose.DEVELOPMENT, Purpose.VALIDATION):
+        define(study, lead, purpose.value, purpose, [report for report, cohort in rows if cohort == purpose.value])
+
+
+def _labels(study: Study, lead: Actor) -> None:
+    """Import the raters' labels; the sixth seat on the validation cohort is left to whoever tries the demo."""
+    files = sorted((_SOURCE / "labels").glob("*.csv"))
+    development, validation = get_cohort(study, "development"), get_cohort(study, "validation")
+    for path in files:
+        import_labels(study, lead, path, cohort=development, simulated=True)
+    for path in files[:-1]:
+        import_labels(study, lead, path, cohort=validation, simulated=True)
+
+
+def _revision(study: Study, lead: Actor, path: Path, reference: Reference) -> Score:
+    prompt = read_prompt(path, label_set=study.label_set)
+    rows = history(study, reference)
+    parent = rows[-1].revision.prompt_hash if rows else None
+    revision = save_candidate(
+        study, lead, prompt, message=prompt.guidance.title, parent=parent, number=int(path.stem)
+    )
+    prepared = prepare(study, lead, cohort="development", revision=revision.prompt_hash)
+    execute(study, prepared)
+    score = score_run(study, lead, prepared.run.hash, reference)
+    gate = open_gate(study, score)
+    accept(
+        study,
+        lead,
+        gate,
+        reason=f"Shipped revision: {prompt.guidance.title}",
+        signed=[check.id for check in gate.to_sign],
+        override=_OVERRIDE,
+    )
+    return score

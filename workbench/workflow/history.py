@@ -1,0 +1,64 @@
+"""The accuracy history: what each accepted revision scored on the same reference and cohort."""
+
+from dataclasses import dataclass
+
+from workbench.domain.prompts import Decision, Revision, RevisionStatus
+from workbench.domain.references import Reference
+from workbench.domain.runs import LabelerSettings, Run
+from workbench.storage import prompts as prompt_store
+from workbench.workflow.prompts import revisions
+from workbench.workflow.reference import cohort_of
+from workbench.workflow.run import PreparedRun, list_records, load
+from workbench.workflow.score import Score, find_score
+from workbench.workflow.study import Study
+
+ACCURACY_FLOOR = 0.90  # the paper's per-finding floor (method 16)
+
+
+@dataclass(frozen=True, slots=True)
+class HistoryRow:
+    """A revision, its last decision, and its score on the history's reference (None: never scored there)."""
+
+    revision: Revision
+    decision: Decision | None
+    score: Score | None
+
+    @property
+    def below_floor(self) -> tuple[str, ...]:
+        """Return the findings whose accuracy is under the floor, none where there is no score."""
+        if self.score is None:
+            return ()
+        return tuple(
+            row.finding_id
+            for row in self.score.evaluation.findings
+            if row.accuracy.value is not None and row.accuracy.value < ACCURACY_FLOOR
+        )
+
+
+def history(
+    study: Study, reference: Reference, *, labeler: LabelerSettings | None = None, accepted_only: bool = True
+) -> list[HistoryRow]:
+    """Return the revisions by number with their scores on one reference under one labeler (rules by default)."""
+    labeler = labeler or study.labeler("rules")
+    cohort = cohort_of(study, reference)
+    runs = {
+        record.run.prompt_hash: record.run
+        for record in list_records(study)
+        if record.run.cohort_hash == cohort.hash and record.run.labeler.hash == labeler.hash
+    }
+    rows = []
+    for revision in revisions(study):
+        if accepted_only and revision.status is not RevisionStatus.ACCEPTED:
+            continue
+        with study.database.read() as conn:
+            decisions = prompt_store.decisions(conn, revision.prompt_hash)
+        run = runs.get(revision.prompt_hash)
+        rows.append(HistoryRow(revision, decisions[-1] if decisions else None, _score(study, run, reference)))
+    return rows
+
+
+def _score(study: Study, run: Run | None, reference: Reference) -> Score | None:
+    if run is None:
+        return None
+    prepared: PreparedRun = load(study, run.hash)
+    return find_score(study, prepared, reference)

@@ -1,0 +1,15 @@
+"""Every look at a cohort counts: scored runs and tries (method 17)."""
+
+from datetime import UTC, datetime
+
+from workbench.domain.actors import Actor
+from workbench.domain.cohorts import Cohort
+from workbench.storage import evaluations as store
+from workbench.workflow.study import Study
+
+
+def record_look(study: Study, actor: Actor, cohort: Cohort, kind: str, prompt_hash: str) -> int:
+    """Record that somebody looked at how a prompt does on a cohort; return the looks so far, this one included."""
+    with study.database.write() as conn:
+        store.add_look(conn, cohort.hash, kind, prompt_hash, actor.name, datetime.now(UTC))
+        return store.looks(conn, cohort.hash)

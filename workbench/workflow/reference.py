@@ -1,0 +1,242 @@
+"""From votes to a frozen reference standard, and what it is made of."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+import numpy as np
+from numpy.typing import NDArray
+
+from workbench.domain.actors import Actor, Role
+from workbench.domain.annotations import Annotation
+from workbench.domain.cohorts import Cohort
+from workbench.domain.findings import MISSING, State
+from workbench.domain.references import Outcome, Reference, ReferenceItem, VoteRule
+from workbench.errors import InputError, NotFoundError
+from workbench.evaluation.agreement import Agreement, agreement_by_finding
+from workbench.evaluation.consensus import Tally, collapse, tally
+from workbench.storage import annotations as annotation_store
+from workbench.storage import cohorts as cohort_store
+from workbench.storage import references as reference_store
+from workbench.workflow.cohorts import get_cohort, require_unlocked
+from workbench.workflow.study import Study
+
+Codes = NDArray[np.int8]
+
+
+@dataclass(frozen=True, slots=True)
+class Votes:
+    """The raters' labels of a cohort as codes ``[report, finding, rater]``; MISSING where a rater did not submit."""
+
+    report_ids: tuple[str, ...]
+    raters: tuple[str, ...]
+    codes: Codes
+    simulated: bool
+
+
+@dataclass(frozen=True, slots=True)
+class FindingVote:
+    """What the votes on one finding came to over a cohort."""
+
+    finding_id: str
+    present: int
+    not_present: int
+    short: int
+    ties: int
+    agreement: Agreement
+
+
+@dataclass(frozen=True, slots=True)
+class ReferenceSummary:
+    """A frozen reference with its counts per finding."""
+
+    reference: Reference
+    cohort: Cohort
+    reports: int
+    findings: tuple[FindingVote, ...]
+
+
+def read_votes(study: Study, cohort: Cohort, raters: Sequence[str] | None = None) -> Votes:
+    """Return the submitted labels of a cohort's reports; ``raters`` None takes everybody who submitted any."""
+    report_ids = tuple(sorted(cohort.members))
+    with study.database.read() as conn:
+        rows = annotation_store.latest(conn, list(report_ids), study.label_set.hash, submitted_only=True)
+    names = tuple(sorted({row.rater for row in rows})) if raters is None else tuple(sorted(raters))
+    return Votes(
+        report_ids,
+        names,
+        _codes(rows, report_ids, study.label_set.ids, names),
+        any(row.simulated for row in rows if row.rater in names),
+    )
+
+
+def _codes(
+    rows: Sequence[Annotation], report_ids: Sequence[str], finding_ids: Sequence[str], raters: Sequence[str]
+) -> Codes:
+    codes = np.full((len(report_ids), len(finding_ids), len(raters)), MISSING, dtype=np.int8)
+    report_at = {report: i for i, report in enumerate(report_ids)}
+    rater_at = {rater: i for i, rater in enumerate(raters)}
+    for row in rows:
+        if row.rater in rater_at:
+            codes[report_at[row.report_id], :, rater_at[row.rater]] = [
+                row.states.get(finding, State.NOT_MENTIONED).code for finding in finding_ids
+            ]
+    return codes
+
+
+def freeze(
+    study: Study,
+    actor: Actor,
+    cohort_name: str,
+    *,
+    name: str | None = None,
+    raters: Sequence[str] | None = None,
+    rule: VoteRule | None = None,
+) -> Reference:
+    """Count the votes of a cohort and freeze what they decide. Freezing the same votes again returns the same one.
+
+    Args:
+        study: the study.
+        actor: a lead.
+        cohort_name: which cohort.
+        name: of the reference; ``COHORT-1`` and so on by default.
+        raters: whose votes count; everybody who submitted by default.
+        rule: k of n; the study's by default. k = n = 1 makes a single-rater reference, which every score then says.
+
+    Raises:
+        InputError: nobody submitted, or more raters submitted than the rule has votes.
+    """
+    actor.require(Role.LEAD, to="freeze a reference")
+    cohort = get_cohort(study, cohort_name)
+    votes = read_votes(study, cohort, raters)
+    rule = rule or study.vote_rule
+    _check_raters(votes, rule, cohort_name)
+    counted = tally(collapse(votes.codes, _policies(study)), rule)
+    with study.database.write() as conn:
+        number = sum(r.cohort_hash == cohort.hash for r in reference_store.list_all(conn)) + 1
+        reference = Reference(
+            name=name or f"{cohort_name}-{number}",
+            cohort_hash=cohort.hash,
+            label_set_hash=study.label_set.hash,
+            rule=rule,
+            raters=votes.raters,
+            vote_policies=study.label_set.vote_policies,
+            items=_items(votes.report_ids, study.label_set.ids, counted),
+            created_at=datetime.now(UTC),
+            author=actor.name,
+            simulated=votes.simulated,
+        )
+        known = reference_store.by_hash(conn, reference.hash)
+        if known is not None:
+            return known
+        reference_store.add(conn, reference)
+    return reference
+
+
+def _check_raters(votes: Votes, rule: VoteRule, cohort_name: str) -> None:
+    gave = [r for i, r in enumerate(votes.raters) if (votes.codes[:, :, i] != MISSING).any()]
+    if not gave:
+        raise InputError(f"Nobody has submitted labels for the cohort {cohort_name} yet, so there is nothing to vote on.")
+    silent = sorted(set(votes.raters) - set(gave))
+    if silent:
+        raise InputError(f"{silent[0]} has submitted no label in the cohort {cohort_name}; name the raters who did.")
+    if len(votes.raters) > rule.n:
+        raise InputError(
+            f"{len(votes.raters)} raters submitted labels for {cohort_name}, the vote is {rule.k} of {rule.n}: "
+            f"name the {rule.n} whose votes count ({', '.join(votes.raters)})."
+        )
+
+
+def _policies(study: Study) -> list[object]:
+    return [study.label_set.vote_policies.of(finding) for finding in study.label_set.ids]
+
+
+def _items(
+    report_ids: Sequence[str], finding_ids: Sequence[str], counted: Tally
+) -> dict[tuple[str, str], ReferenceItem]:
+    outcome_of = {outcome.code: outcome for outcome in Outcome}
+    return {
+        (report, finding): ReferenceItem(
+            outcome_of[int(counted.outcomes[i, j])],
+            int(counted.present[i, j]),
+            int(counted.missing[i, j]),
+            bool(counted.tie[i, j]),
+        )
+        for i, report in enumerate(report_ids)
+        for j, finding in enumerate(finding_ids)
+    }
+
+
+def get_reference(study: Study, name: str | None = None) -> Reference:
+    """Return a frozen reference by name or the beginning of its hash; without a name the only or newest one.
+
+    Raises:
+        NotFoundError: there is none of that name, or none at all.
+    """
+    with study.database.read() as conn:
+        known = reference_store.list_all(conn)
+    if name is None:
+        if not known:
+            raise NotFoundError("No reference is frozen yet; freeze one with `workbench reference freeze COHORT`.")
+        return known[-1]
+    hits = [r for r in known if r.name == name or (len(name) >= 6 and r.hash.startswith(name))]
+    if not hits:
+        names = ", ".join(r.name for r in known) or "none yet"
+        raise NotFoundError(f"There is no reference {name}; the study has: {names}.")
+    return hits[0]
+
+
+def list_references(study: Study) -> list[Reference]:
+    """Return all frozen references, oldest first."""
+    with study.database.read() as conn:
+        return reference_store.list_all(conn)
+
+
+def reference_on(study: Study, cohort: Cohort) -> Reference:
+    """Return the first frozen reference on a cohort: the primary one (method 4). Raises NotFoundError without one."""
+    for reference in list_references(study):
+        if reference.cohort_hash == cohort.hash:
+            return reference
+    raise NotFoundError(
+        f"The cohort {cohort.name} has no frozen reference yet; freeze one with `workbench reference freeze {cohort.name}`."
+    )
+
+
+def cohort_of(study: Study, reference: Reference) -> Cohort:
+    """Return the cohort a reference stands on."""
+    with study.database.read() as conn:
+        cohort = cohort_store.by_hash(conn, reference.cohort_hash)
+    if cohort is None:
+        raise NotFoundError(f"The cohort of the reference {reference.name} is not in this study.")
+    return cohort
+
+
+def summarize(study: Study, reference: Reference) -> ReferenceSummary:
+    """Return a frozen reference's counts and the raters' agreement per finding, in label-set order."""
+    cohort = cohort_of(study, reference)
+    require_unlocked(study, cohort, "look at its reference")
+    votes = read_votes(study, cohort, reference.raters)
+    policies = [reference.vote_policies.of(finding) for finding in study.label_set.ids]
+    agreements = agreement_by_finding(collapse(votes.codes, policies))
+    rows = []
+    for finding, agreement in zip(study.label_set.ids, agreements, strict=True):
+        items = [item for (_, f), item in reference.items.items() if f == finding]
+        rows.append(
+            FindingVote(
+                finding,
+                sum(i.outcome is Outcome.PRESENT for i in items),
+                sum(i.outcome is Outcome.NOT_PRESENT for i in items),
+                sum(i.outcome is Outcome.SHORT for i in items),
+                sum(i.tie for i in items),
+                agreement,
+            )
+        )
+    return ReferenceSummary(reference, cohort, len(votes.report_ids), tuple(rows))
+
+
+def truth_codes(reference: Reference, report_ids: Sequence[str], finding_ids: Sequence[str]) -> Codes:
+    """Return the reference as codes ``[report, finding]``: 1, 0, or MISSING where the vote was short."""
+    return np.array(
+        [[reference.items[report, finding].outcome.code for finding in finding_ids] for report in report_ids],
+        dtype=np.int8,
+    ).reshape(len(report_ids), len(finding_ids))

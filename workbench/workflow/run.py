@@ -1,0 +1,177 @@
+"""A prompt run over a cohort: prepared, executed here or in a process of its own, and followed."""
+
+import asyncio
+import os
+import socket
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from workbench.domain.actors import Actor, Role
+from workbench.domain.cohorts import Cohort
+from workbench.domain.hashing import text_hash
+from workbench.domain.prompts import Prompt
+from workbench.domain.reports import Report
+from workbench.domain.runs import Extraction, ExtractionKey, Run, RunProgress
+from workbench.errors import NotFoundError
+from workbench.labelers.registry import make_labeler
+from workbench.running import process, runner
+from workbench.storage import cohorts as cohort_store
+from workbench.storage import reports as report_store
+from workbench.storage import runs as run_store
+from workbench.workflow.cohorts import get_cohort, require_unlocked
+from workbench.workflow.prompts import StoredPrompt, find_revision
+from workbench.workflow.study import Study
+
+
+@dataclass(frozen=True, slots=True)
+class PreparedRun:
+    """A run with what it works on."""
+
+    run: Run
+    number: int
+    prompt: Prompt
+    cohort: Cohort
+    reports: tuple[Report, ...]
+
+    @property
+    def texts(self) -> list[tuple[str, str]]:
+        """Return (report id, text of the read sections) in report-id order."""
+        return [(report.id, report.select(self.run.sections)) for report in self.reports]
+
+
+@dataclass(frozen=True, slots=True)
+class RunView:
+    """A recorded run, the revision and cohort it is of, and how far it has come."""
+
+    run: Run
+    number: int
+    cohort_name: str
+    created_at: datetime
+    author: str
+    progress: RunProgress
+
+
+def prepare(
+    study: Study,
+    actor: Actor,
+    *,
+    cohort: str,
+    revision: str | int | None = None,
+    labeler: str = "rules",
+    sections: Sequence[str] | None = None,
+    repeats: int = 1,
+) -> PreparedRun:
+    """Record a run and return it; preparing the same run again returns the same one, to be continued.
+
+    Args:
+        study: the study.
+        actor: a lead or admin.
+        cohort: name of the cohort; a validation cohort must be unlocked.
+        revision: number or hash; the highest accepted one by default.
+        labeler: name of a labeler in ``study.toml``.
+        sections: which sections are read; the study's by default.
+        repeats: how often each report is labelled; the first is the score, the others tell stability.
+    """
+    actor.require(Role.LEAD, Role.ADMIN, to="start a run")
+    stored = find_revision(study, revision)
+    members = get_cohort(study, cohort)
+    require_unlocked(study, members, "run a prompt on it")
+    run = Run(
+        prompt_hash=stored.revision.prompt_hash,
+        label_set_hash=study.label_set.hash,
+        cohort_hash=members.hash,
+        labeler=study.labeler(labeler),
+        sections=tuple(sections or study.settings.sections),
+        repeats=repeats,
+    )
+    with study.database.write() as conn:
+        run_store.add(conn, run, actor.name, datetime.now(UTC))
+    return _prepared(study, run, stored, members)
+
+
+def _prepared(study: Study, run: Run, stored: StoredPrompt, cohort: Cohort) -> PreparedRun:
+    with study.database.read() as conn:
+        reports = report_store.by_ids(conn, cohort.members)
+    return PreparedRun(run, stored.revision.number, stored.prompt, cohort, tuple(reports))
+
+
+def load(study: Study, run_hash: str) -> PreparedRun:
+    """Return a recorded run by the beginning of its hash. Raises NotFoundError."""
+    with study.database.read() as conn:
+        hits = [record.run for record in run_store.list_all(conn) if record.run.hash.startswith(run_hash)]
+        if len(hits) != 1:
+            raise NotFoundError(f"There is no run {run_hash}; see the runs with `workbench run --list`.")
+        cohort = cohort_store.by_hash(conn, hits[0].cohort_hash)
+    if cohort is None:
+        raise NotFoundError(f"The cohort of run {run_hash} is not in this study.")
+    return _prepared(study, hits[0], find_revision(study, hits[0].prompt_hash), cohort)
+
+
+def execute(
+    study: Study, prepared: PreparedRun, *, on_progress: Callable[[RunProgress], None] | None = None
+) -> RunProgress:
+    """Run here until every report has an extraction, continuing where an earlier attempt stopped.
+
+    Raises:
+        ConflictError: another process is on this run.
+    """
+    labeler = make_labeler(prepared.run.labeler, prepared.prompt, study.label_set)
+    return asyncio.run(
+        runner.execute(
+            study.database,
+            prepared.run,
+            labeler,
+            prepared.texts,
+            runner_id=f"{socket.gethostname()}:{os.getpid()}",
+            on_progress=on_progress,
+        )
+    )
+
+
+def start(study: Study, actor: Actor, prepared: PreparedRun) -> None:
+    """Start the run in a process of its own, which goes on when the page is closed."""
+    process.start(study.folder, ["--as", actor.name, "--resume", prepared.run.hash])
+
+
+def progress(study: Study, prepared: PreparedRun) -> RunProgress:
+    """Return how far a run has come."""
+    with study.database.read() as conn:
+        return process.progress(conn, prepared.run, prepared.texts)
+
+
+def extractions(study: Study, prepared: PreparedRun, *, repeat: int = 1) -> dict[str, Extraction]:
+    """Return the extractions of one repeat by report id; reports not reached yet are left out."""
+    keys = {report: key_of(prepared.run, text, repeat) for report, text in prepared.texts}
+    with study.database.read() as conn:
+        found = run_store.extractions(conn, list(keys.values()))
+    return {report: found[key] for report, key in keys.items() if key in found}
+
+
+def key_of(run: Run, text: str, repeat: int = 1) -> ExtractionKey:
+    """Return what the extraction of a text in a run is unique in."""
+    return ExtractionKey(run.prompt_hash, run.label_set_hash, run.labeler.hash, text_hash(text), repeat)
+
+
+def list_records(study: Study) -> list[run_store.RunRecord]:
+    """Return the records of all runs, oldest first."""
+    with study.database.read() as conn:
+        return run_store.list_all(conn)
+
+
+def list_runs(study: Study) -> list[RunView]:
+    """Return all recorded runs, newest first."""
+    views = []
+    for record in reversed(list_records(study)):
+        prepared = load(study, record.run.hash)
+        views.append(
+            RunView(
+                record.run,
+                prepared.number,
+                prepared.cohort.name,
+                record.created_at,
+                record.author,
+                progress(study, prepared),
+            )
+        )
+    return views

@@ -1,0 +1,189 @@
+"""Scoring a run against a reference: the one place where a figure comes from."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+import numpy as np
+from numpy.typing import NDArray
+
+from workbench.domain.actors import Actor, Role
+from workbench.domain.findings import FAILED, Policies
+from workbench.domain.hashing import content_hash
+from workbench.domain.references import Reference
+from workbench.domain.runs import Extraction
+from workbench.errors import ConflictError, InputError
+from workbench.evaluation.numbers import Figure
+from workbench.evaluation.scores import Evaluation, evaluate, policy_table
+from workbench.storage import evaluations as store
+from workbench.workflow.reference import cohort_of, read_votes, truth_codes
+from workbench.workflow.run import PreparedRun, extractions, load, progress
+from workbench.workflow.study import Study
+
+SCORING = "1"  # raised when a change in the scoring code changes a figure; part of an evaluation's identity
+
+
+@dataclass(frozen=True, slots=True)
+class Score:
+    """An evaluation with all it rests on: run (prompt, labeler, sections), reference, policies, and the looks so far.
+
+    ``looks`` counts the distinct evaluations and tries on this cohort up to now (method 17).
+    """
+
+    hash: str
+    prepared: PreparedRun
+    reference: Reference
+    prediction_policies: Policies
+    evaluation: Evaluation
+    left_out: tuple[str, ...]  # reports quoted in the prompt's worked examples (method 14)
+    looks: int
+    at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class ScoredArrays:
+    """What a score is computed from, rows in report order."""
+
+    report_ids: tuple[str, ...]
+    truth: NDArray[np.int8]
+    predictions: NDArray[np.int8]
+    patients: tuple[str, ...]
+    weights: NDArray[np.float64] | None
+    left_out: tuple[str, ...]
+
+
+def arrays(study: Study, prepared: PreparedRun, reference: Reference, labels: Mapping[str, Extraction]) -> ScoredArrays:
+    """Return truth and predictions of a run's reports, those that the prompt's worked examples quote left out."""
+    quoted = {example.report_id for example in prepared.prompt.guidance.examples if example.report_id}
+    reports = [report for report in prepared.reports if report.id not in quoted]
+    ids = tuple(report.id for report in reports)
+    findings = study.label_set.ids
+    return ScoredArrays(
+        ids,
+        truth_codes(reference, ids, findings),
+        prediction_codes([labels[report] for report in ids], findings),
+        tuple(report.patient_id for report in reports),
+        _weights(prepared, ids),
+        tuple(sorted(quoted & {report.id for report in prepared.reports})),
+    )
+
+
+def _weights(prepared: PreparedRun, ids: Sequence[str]) -> NDArray[np.float64] | None:
+    if not prepared.cohort.enriched:
+        return None
+    return np.array([1 / prepared.cohort.probabilities[report] for report in ids])
+
+
+def prediction_codes(labels: Sequence[Extraction], finding_ids: Sequence[str]) -> NDArray[np.int8]:
+    """Return four-state codes ``[report, finding]``; FAILED over the whole row of a reply that cannot be used."""
+    codes = np.full((len(labels), len(finding_ids)), FAILED, dtype=np.int8)
+    for i, extraction in enumerate(labels):
+        states = [extraction.state(finding) for finding in finding_ids]
+        if None not in states:
+            codes[i] = [state.code for state in states if state is not None]
+    return codes
+
+
+def score_run(study: Study, actor: Actor, run_hash: str, reference: Reference) -> Score:
+    """Score a finished run against a reference and record it; scoring the same again returns the recorded figures.
+
+    Raises:
+        InputError: the run is not finished, or the reference stands on another cohort.
+        ConflictError: the label set has changed since the reference was frozen.
+    """
+    actor.require(Role.LEAD, Role.ADMIN, to="score a run")
+    prepared = load(study, run_hash)
+    _check_fits(study, prepared, reference)
+    policies = study.label_set.prediction_policies
+    identity = content_hash(
+        "evaluation",
+        {"run": prepared.run.hash, "reference": reference.hash, "policies": policies.as_json(), "scoring": SCORING},
+    )
+    recorded = find_score(study, prepared, reference)
+    if recorded is not None:
+        return recorded
+    labels = _finished_extractions(study, prepared)
+    data = arrays(study, prepared, reference, labels)
+    evaluation = evaluate(
+        study.label_set.ids,
+        data.truth,
+        data.predictions,
+        [policies.of(finding) for finding in study.label_set.ids],
+        data.patients,
+        weights=data.weights,
+    )
+    with study.database.write() as conn:
+        store.add(
+            conn,
+            hash=identity,
+            run_hash=prepared.run.hash,
+            reference_hash=reference.hash,
+            policies=policies.as_json(),
+            result=evaluation.as_json(),
+            actor=actor.name,
+            at=datetime.now(UTC),
+        )
+    scored = find_score(study, prepared, reference)
+    assert scored is not None  # noqa: S101 - it was just recorded
+    return scored
+
+
+def find_score(study: Study, prepared: PreparedRun, reference: Reference) -> Score | None:
+    """Return the recorded score of a run against a reference under the study's policies, None where there is none."""
+    policies = study.label_set.prediction_policies
+    identity = content_hash(
+        "evaluation",
+        {"run": prepared.run.hash, "reference": reference.hash, "policies": policies.as_json(), "scoring": SCORING},
+    )
+    with study.database.read() as conn:
+        record = store.get(conn, identity)
+        looks = store.looks(conn, prepared.cohort.hash)
+    if record is None:
+        return None
+    quoted = {e.report_id for e in prepared.prompt.guidance.examples if e.report_id}
+    return Score(
+        identity,
+        prepared,
+        reference,
+        policies,
+        Evaluation.from_json(record.result),
+        tuple(sorted(quoted & set(prepared.cohort.members))),
+        looks,
+        record.at,
+    )
+
+
+def _check_fits(study: Study, prepared: PreparedRun, reference: Reference) -> None:
+    if reference.cohort_hash != prepared.cohort.hash:
+        name = cohort_of(study, reference).name
+        raise InputError(
+            f"The reference {reference.name} stands on the cohort {name}, the run on {prepared.cohort.name}; "
+            "score a run against a reference on its own cohort."
+        )
+    if reference.label_set_hash != study.label_set.hash or prepared.run.label_set_hash != study.label_set.hash:
+        raise ConflictError(
+            "The label set has changed since this run or reference was made, so their findings no longer mean the same; "
+            "put the old label-set file back, or label and freeze anew."
+        )
+
+
+def _finished_extractions(study: Study, prepared: PreparedRun) -> dict[str, Extraction]:
+    labels = extractions(study, prepared)
+    if len(labels) < len(prepared.reports):
+        done = progress(study, prepared)
+        raise InputError(
+            f"The run has labelled {len(labels)} of {len(prepared.reports)} reports"
+            f"{', and goes on' if done.alive else ''}; finish it first: run the same prompt again."
+        )
+    return labels
+
+
+def policies_table(study: Study, score: Score) -> list[list[Figure]]:
+    """Return macro-F1 for each vote policy (rows) by prediction policy (columns), present / absent / exclude."""
+    cohort = score.prepared.cohort
+    labels = _finished_extractions(study, score.prepared)
+    data = arrays(study, score.prepared, score.reference, labels)
+    votes = read_votes(study, cohort, score.reference.raters)
+    row_of = {report: i for i, report in enumerate(votes.report_ids)}
+    rows = [row_of[report] for report in data.report_ids]
+    return policy_table(votes.codes[rows], score.reference.rule, data.predictions)

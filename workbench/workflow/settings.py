@@ -1,0 +1,107 @@
+"""The study's settings: what ``data/study.toml`` may hold, checked on reading."""
+
+import tomllib
+from pathlib import Path
+from typing import Annotated
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+
+from workbench.domain.actors import Role
+from workbench.domain.findings import Policy
+from workbench.domain.references import Outcome
+from workbench.domain.reports import NEVER_READ, READ_BY_DEFAULT
+from workbench.errors import InputError, NotFoundError
+
+
+class _Strict(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class VoteSettings(_Strict):
+    """The vote: ``k`` of ``n``, and what an even split becomes, fixed before the round starts."""
+
+    k: int = 4
+    n: int = 6
+    tie: Outcome = Outcome.NOT_PRESENT
+
+    @model_validator(mode="after")
+    def _majority(self) -> "VoteSettings":
+        if not 0 < self.k <= self.n or 2 * self.k <= self.n:
+            raise ValueError(f"{self.k} of {self.n} is no majority: k must be above n/2 and at most n")
+        return self
+
+
+class PolicySettings(_Strict):
+    """A policy for "uncertain" that replaces the label set's: a default and overrides per finding."""
+
+    default: Policy
+    overrides: dict[str, Policy] = Field(default_factory=dict)
+
+
+class PoliciesSettings(_Strict):
+    """Vote policy and prediction policy are two settings (method 5)."""
+
+    vote: PolicySettings | None = None
+    prediction: PolicySettings | None = None
+
+
+class LabelerConfig(_Strict):
+    """One labeler of the study. Keys come from the environment only: ``api_key_env`` names the variable."""
+
+    kind: str
+    base_url: str | None = None
+    model: str | None = None
+    temperature: float | None = None
+    seed: int | None = None
+    max_tokens: int | None = None
+    api_key_env: str | None = None
+    concurrency: Annotated[int, Field(ge=1, le=512)] = 1
+    timeout: Annotated[float, Field(gt=0)] = 60.0
+    delay: Annotated[float, Field(ge=0)] = 0.0
+    file: str | None = None  # the scripted labeler's replies, relative to the study folder
+
+
+class StudySettings(_Strict):
+    """All settings of a study."""
+
+    title: str
+    label_set: str = "cxr21.yaml"
+    simulated: str = ""  # what is simulated in this study; shown on every page when not empty
+    vote: VoteSettings = VoteSettings()
+    sections: tuple[str, ...] = READ_BY_DEFAULT
+    policies: PoliciesSettings = PoliciesSettings()
+    people: dict[str, list[Role]] = Field(default_factory=dict)
+    labelers: dict[str, LabelerConfig] = Field(default_factory=lambda: {"rules": LabelerConfig(kind="rules")})
+
+    @model_validator(mode="after")
+    def _sections_may_be_read(self) -> "StudySettings":
+        for name in self.sections:
+            if name in NEVER_READ:
+                raise ValueError(f"sections: {name} is never read as findings; take it out")
+        return self
+
+
+def read_settings(path: Path) -> StudySettings:
+    """Return the settings in a ``study.toml``.
+
+    Raises:
+        NotFoundError: there is no such file.
+        InputError: it is no TOML, or holds a key or value that is not known; names the key.
+    """
+    try:
+        text = path.read_text(encoding="utf-8")
+    except FileNotFoundError:
+        raise NotFoundError(
+            f"{path.parent.parent} is no study: it has no data/study.toml; make one with `workbench init DIR`, "
+            "or name a study with --study DIR."
+        ) from None
+    except (OSError, UnicodeDecodeError) as error:
+        raise InputError(f"{path} cannot be read: {error}.") from None
+    try:
+        return StudySettings.model_validate(tomllib.loads(text))
+    except tomllib.TOMLDecodeError as error:
+        raise InputError(f"{path} is not valid TOML: {error}.") from None
+    except ValidationError as error:
+        first = error.errors()[0]
+        where = ".".join(str(part) for part in first["loc"]) or "the file"
+        raise InputError(f"{path}, {where}: {first['msg'].removeprefix('Value error, ')}.") from None
