@@ -1,0 +1,126 @@
+"""What a prompt renders to: one system text for all reports, and one user text per report.
+
+The body of a prompt is a Jinja template that sees the guidance and the label set and never the report. So the system
+text is byte-identical for every report, which lets a server reuse it, and no report can reach the template.
+"""
+
+import json
+import re
+import subprocess
+import sys
+from functools import lru_cache
+from pathlib import Path
+
+from workbench.domain.findings import LabelSet
+from workbench.domain.prompts import FindingGuidance, Prompt
+from workbench.errors import InputError
+
+MAX_CHARACTERS = 400_000  # of rendered text
+CPU_SECONDS = 3
+WALL_SECONDS = 20.0
+MEMORY_BYTES = 1 << 30
+OPEN, CLOSE = "<report>", "</report>"
+
+_DELIMITER = re.compile(r"<(?=\s*/?\s*report\b)", re.IGNORECASE)
+_PROCESS = Path(__file__).with_name("template_process.py")
+_LIMITS = {
+    "size": f"it renders to more than {MAX_CHARACTERS:,} characters",
+    "memory": f"it needs more than {MEMORY_BYTES >> 20} MB of memory",
+    "time": f"it takes more than {CPU_SECONDS} s to render",
+}
+
+
+def render_system(prompt: Prompt, label_set: LabelSet) -> str:
+    """Return the system text, the same for every report.
+
+    The body sees ``title``, ``language``, ``instructions``, ``reply`` ("mentioned" or "every"), ``findings`` (all of
+    the label set's in its order, each with id, name, name_zh, group, critical and the prompt's definition, synonyms,
+    exclusions, normal), ``cues``, ``examples``, and ``label_set`` (id, version, title and its findings with the
+    definitions raters work by).
+
+    Raises:
+        InputError: the template is wrong (its line is named), shows nothing, or takes too much room or time.
+    """
+    return _rendered(json.dumps({"body": prompt.body, "values": _values(prompt, label_set)}))
+
+
+def render_user(text: str) -> str:
+    """Return the message that carries a report: its text between fixed delimiters.
+
+    The text is sent as it is, de-identification blanks included. Only a delimiter that stands inside a report has its
+    ``<`` turned into ``‹``, so that no report can end itself early and go on as instructions.
+    """
+    return f"{OPEN}\n{_DELIMITER.sub('‹', text)}\n{CLOSE}"
+
+
+def render(prompt: Prompt, label_set: LabelSet, text: str) -> tuple[str, str]:
+    """Return system text and user text for one report; see ``render_system`` and ``render_user``."""
+    return render_system(prompt, label_set), render_user(text)
+
+
+def _values(prompt: Prompt, label_set: LabelSet) -> dict[str, object]:
+    guidance = prompt.guidance
+    shown = guidance.as_json()
+    empty = FindingGuidance()
+    findings = []
+    for finding in label_set.findings:
+        told = guidance.findings.get(finding.id, empty)
+        findings.append(
+            {
+                "id": finding.id,
+                "name": finding.name,
+                "name_zh": finding.name_zh,
+                "group": finding.group,
+                "critical": finding.critical,
+                "definition": told.definition,
+                "synonyms": told.synonyms,
+                "exclusions": told.exclusions,
+                "normal": told.normal,
+            }
+        )
+    raters = [
+        {"id": f.id, "name": f.name, "definition": f.definition, "include": f.include, "exclude": f.exclude}
+        for f in label_set.findings
+    ]
+    return {
+        **{key: shown[key] for key in ("title", "language", "instructions", "reply", "cues", "examples")},
+        "findings": findings,
+        "label_set": {"id": label_set.id, "version": label_set.version, "title": label_set.title, "findings": raters},
+    }
+
+
+@lru_cache(maxsize=64)
+def _rendered(job: str) -> str:
+    limits = {"cpu_seconds": CPU_SECONDS, "memory_bytes": MEMORY_BYTES, "max_characters": MAX_CHARACTERS}
+    result = _in_process(json.dumps({**json.loads(job), **limits}))
+    if "error" in result:
+        problem = _LIMITS.get(str(result["error"]), str(result["error"]))
+        line = f", line {result['line']}" if result.get("line") else ""
+        raise InputError(f"The body of the prompt{line}: {problem}.")
+    text = str(result["text"])
+    if not text.strip():
+        raise InputError("The body of the prompt renders to nothing; it must hold the text a model is to read.")
+    return text
+
+
+def _in_process(job: str) -> dict[str, object]:
+    try:
+        done = subprocess.run(  # noqa: S603 - this interpreter, our own file, no shell
+            [sys.executable, "-I", str(_PROCESS)],
+            input=job,
+            capture_output=True,
+            encoding="utf-8",
+            env={"PYTHONIOENCODING": "utf-8"},  # no key of the person who runs this reaches a template
+            timeout=WALL_SECONDS,
+            check=False,
+        )
+    except subprocess.TimeoutExpired:
+        return {"error": "time"}
+    if done.returncode < 0:  # ended by the system at its limit of processor time
+        return {"error": "time"}
+    if done.returncode and "MemoryError" in done.stderr:
+        return {"error": "memory"}
+    if done.returncode:
+        raise RuntimeError(f"the process that renders templates failed: {done.stderr}")
+    result: dict[str, object] = json.loads(done.stdout)
+    return result
