@@ -1,0 +1,116 @@
+"""Intervals: Wilson for proportions, percentile bootstrap over patients for everything else (method 11)."""
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from workbench.evaluation.numbers import Figure, undefined
+
+Numbers = npt.NDArray[np.float64]
+Indices = npt.NDArray[np.int64]
+
+Z95 = 1.959963984540054  # the 0.975 quantile of the normal distribution
+RESAMPLES = 2000
+SEED = 2024
+BLOCK = 2_000_000  # draws held at once: 16 MB, so that a cohort of any size fits into memory
+
+
+def wilson(successes: int, n: int) -> tuple[float, float]:
+    """Return the 95 % Wilson score interval of a proportion, without continuity correction.
+
+    Source: E. B. Wilson, JASA 1927;22:209-212. Within [0, 1]; exactly 0 at no success and exactly 1 at nothing else.
+
+    Raises:
+        ValueError: n is not positive or successes are not within 0..n.
+    """
+    if n <= 0 or not 0 <= successes <= n:
+        raise ValueError(f"{successes} successes of {n} is no proportion")
+    share, z2 = successes / n, Z95 * Z95
+    centre = (share + z2 / (2 * n)) / (1 + z2 / n)
+    half = Z95 / (1 + z2 / n) * math.sqrt(share * (1 - share) / n + z2 / (4 * n * n))
+    low = 0.0 if successes == 0 else max(0.0, centre - half)
+    high = 1.0 if successes == n else min(1.0, centre + half)
+    return low, high
+
+
+def proportion(successes: int, n: int, reason: str) -> Figure:
+    """Return successes / n with its Wilson interval; undefined for ``reason`` where n is 0."""
+    if n == 0:
+        return undefined(reason)
+    low, high = wilson(successes, n)
+    return Figure(successes / n, n, low, high)
+
+
+def patient_index(patients: Sequence[str]) -> tuple[Indices, int]:
+    """Return the number of each report's patient and how many patients there are.
+
+    Patients are numbered in the order of their ids, so that an interval does not depend on the order of the reports.
+    """
+    names, index = np.unique(np.asarray(patients, dtype=str), return_inverse=True)
+    return index.astype(np.int64).reshape(-1), int(names.size)
+
+
+def sum_by_patient(values: npt.ArrayLike, index: Indices, n_patients: int) -> Numbers:
+    """Return [patient, column] sums of [report, column] values."""
+    array = np.asarray(values, dtype=np.float64)
+    sums = np.zeros((n_patients, array.shape[1]))
+    np.add.at(sums, index, array)
+    return sums
+
+
+def resampled_sums(per_patient: Numbers, resamples: int, seed: int) -> Numbers:
+    """Draw patients with replacement and return the sums over each draw.
+
+    A draw is a row of multiplicities (how often each patient was drawn), so all sums are one matrix product
+    [resample, patient] x [patient, column]. Sums of counts are whole numbers and exact.
+
+    Args:
+        per_patient: [patient, column] sums of whatever a score is made of.
+        resamples: how many draws.
+        seed: the same seed and number of patients give the same draws, so that two runs over the same patients are
+            compared on the same resamples.
+
+    Returns:
+        [resample, column].
+    """
+    n_patients = per_patient.shape[0]
+    generator = np.random.default_rng(seed)
+    sums = np.empty((resamples, per_patient.shape[1]))
+    step = max(1, BLOCK // n_patients)
+    for start in range(0, resamples, step):
+        rows = min(step, resamples - start)
+        drawn = generator.integers(0, n_patients, size=(rows, n_patients))
+        drawn += np.arange(rows)[:, None] * n_patients
+        times = np.bincount(drawn.reshape(-1), minlength=rows * n_patients).reshape(rows, n_patients)
+        sums[start : start + rows] = times.astype(np.float64) @ per_patient
+    return sums
+
+
+def percentile_interval(samples: Numbers) -> tuple[Numbers, Numbers, Indices]:
+    """Return the 2.5 and 97.5 percentiles of each column and how many samples of it were undefined (NaN).
+
+    Percentiles are linearly interpolated among the defined samples (numpy's default); NaN where none is defined.
+
+    Args:
+        samples: [resample, column] with NaN where a resample leaves the column undefined.
+    """
+    ordered = np.sort(samples, axis=0)  # NaN sorts last
+    defined = np.count_nonzero(~np.isnan(samples), axis=0)
+    ends = []
+    for quantile in (0.025, 0.975):
+        position = quantile * np.maximum(defined - 1, 0)
+        below = np.floor(position).astype(np.int64)
+        above = np.minimum(below + 1, np.maximum(defined - 1, 0))
+        columns = np.arange(samples.shape[1])
+        lower, upper = ordered[below, columns], ordered[above, columns]
+        ends.append(lower + (upper - lower) * (position - below))
+    return ends[0], ends[1], (samples.shape[0] - defined).astype(np.int64)
+
+
+def with_interval(figure: Figure, low: float, high: float) -> Figure:
+    """Return the figure with a bootstrap interval; unchanged where it is undefined or no resample defined it."""
+    if figure.value is None or math.isnan(low):
+        return figure
+    return Figure(figure.value, figure.n, float(low), float(high), figure.reason)
