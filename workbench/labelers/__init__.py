@@ -1,0 +1,1 @@
+"""Labelers: a prompt and a report become a state per finding."""

@@ -1,0 +1,1 @@
+"""What reports say: sections, sentences, phrases and the reach of cues."""

@@ -1,0 +1,203 @@
+"""How far a cue reaches: which of the things named in a sentence are negated, uncertain or past.
+
+A cue *before* reaches forward to the end of its clause: a semicolon, a terminator of its kind, or the end of the
+sentence. It passes commas, "and", "or" and "/", so that it holds for a whole list. A cue *after* reaches back, across
+commas only where an "and" or "or" shows that they part a list. Where cues overlap, the longest counts, and a
+pseudo-negation is a cue that does nothing: "no change in" thus silences the "no" in it. A comma followed by a cue of
+another kind ends a negation ("no effusion, possible pneumonia"). Of a negation and an uncertainty that hold for the
+same thing the negation counts, unless a comma or the far side of the thing parts them: then the nearer does.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from enum import IntEnum
+
+from workbench.domain.findings import State
+from workbench.domain.prompts import Cues, CueSet
+
+_JOINING = frozenset({"and", "or", "nor", "&", "y", "o", "和", "或", "及"})
+
+
+class Kind(IntEnum):
+    """What a cue says of the things in its reach."""
+
+    NEGATION = 0
+    UNCERTAINTY = 1
+    HISTORY = 2
+    PSEUDO = 3
+
+
+class Side(IntEnum):
+    """Where the things stand that a cue reaches."""
+
+    BEFORE = 0  # the cue stands before them
+    AFTER = 1
+    TERMINATOR = 2  # no cue: ends the reach of cues of its kind
+
+
+@dataclass(frozen=True, slots=True)
+class CueRole:
+    """What a cue phrase does."""
+
+    kind: Kind
+    side: Side
+
+
+@dataclass(frozen=True, slots=True)
+class Cue:
+    """A cue found at words ``start`` to ``end`` (end not included)."""
+
+    start: int
+    end: int
+    roles: tuple[CueRole, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Named:
+    """A thing named at words ``start`` to ``end``; if it has a gap, it lies from ``head_end`` to ``tail_start``."""
+
+    start: int
+    head_end: int
+    tail_start: int
+    end: int
+
+    def inside_gap(self, cue: Cue) -> bool:
+        """Return whether a cue stands in the gap."""
+        return self.head_end <= cue.start and cue.end <= self.tail_start
+
+    def touches(self, cue: Cue) -> bool:
+        """Return whether a cue is made of words of the thing itself, which then says nothing of it."""
+        return cue.start < self.end and self.start < cue.end and not self.inside_gap(cue)
+
+
+def cue_phrases(cues: Cues) -> list[tuple[str, CueRole]]:
+    """Return the cue phrases of a prompt with what each does, ready for a ``PhraseFinder``."""
+    found = [(phrase, CueRole(Kind.PSEUDO, Side.BEFORE)) for phrase in cues.pseudo_negation]
+    for kind, cue_set in (
+        (Kind.NEGATION, cues.negation),
+        (Kind.UNCERTAINTY, cues.uncertainty),
+        (Kind.HISTORY, cues.history),
+    ):
+        found += _of_kind(kind, cue_set)
+    return found
+
+
+def _of_kind(kind: Kind, cue_set: CueSet) -> list[tuple[str, CueRole]]:
+    return [
+        (phrase, CueRole(kind, side))
+        for side, phrases in (
+            (Side.BEFORE, cue_set.before),
+            (Side.AFTER, cue_set.after),
+            (Side.TERMINATOR, cue_set.terminators),
+        )
+        for phrase in phrases
+    ]
+
+
+def longest_cues(found: Iterable[tuple[int, int, CueRole]]) -> list[Cue]:
+    """Return the cues that count, by place: of overlapping ones the longest, the last of equally long ones."""
+    roles: dict[tuple[int, int], list[CueRole]] = {}
+    for start, end, role in found:
+        roles.setdefault((start, end), []).append(role)
+    kept: list[Cue] = []
+    for start, end in sorted(roles, key=lambda span: (span[0] - span[1], -span[0])):
+        if all(end <= cue.start or cue.end <= start for cue in kept):
+            kept.append(Cue(start, end, tuple(roles[start, end])))
+    kept.sort(key=lambda cue: cue.start)
+    return kept
+
+
+class Scopes:
+    """The reach of the cues of one sentence.
+
+    Args:
+        sentence: its words.
+        cues: what ``longest_cues`` found in it.
+    """
+
+    def __init__(self, sentence: Sequence[str], cues: Sequence[Cue]) -> None:
+        self._sentence = sentence
+        self._cues = cues
+        self._stops: dict[Kind, list[int]] = {}
+
+    def state_of(self, named: Named) -> State:
+        """Return present, absent or uncertain; not mentioned for what is only named as past."""
+        negation = self._nearest(Kind.NEGATION, named)
+        uncertainty = self._nearest(Kind.UNCERTAINTY, named)
+        if negation is not None and uncertainty is not None:
+            return State.UNCERTAIN if self._outweighs(uncertainty, negation, named) else State.ABSENT
+        if negation is not None:
+            return State.ABSENT
+        if self._nearest(Kind.HISTORY, named) is not None:
+            return State.NOT_MENTIONED
+        return State.PRESENT if uncertainty is None else State.UNCERTAIN
+
+    def negated_inside(self, named: Named) -> bool:
+        """Return whether a negation stands in the gap of a thing ("heart size is not normal")."""
+        return any(
+            named.inside_gap(cue) and any(r.kind is Kind.NEGATION and r.side is Side.BEFORE for r in cue.roles)
+            for cue in self._cues
+        )
+
+    def _outweighs(self, uncertainty: Cue, negation: Cue, named: Named) -> bool:
+        def distance(cue: Cue) -> int:
+            return cue.start - named.end if cue.start >= named.end else named.tail_start - cue.end
+
+        far_side = (uncertainty.start >= named.end) != (negation.start >= named.end)
+        first, last = sorted((uncertainty, negation), key=lambda cue: cue.start)
+        parted = far_side or "," in self._sentence[first.end : last.start]
+        return parted and distance(uncertainty) < distance(negation)
+
+    def _nearest(self, kind: Kind, named: Named) -> Cue | None:
+        best: Cue | None = None
+        best_distance = len(self._sentence) + 1
+        for cue in self._cues:
+            for role in cue.roles:
+                if role.kind is not kind or role.side is Side.TERMINATOR or named.touches(cue):
+                    continue
+                if role.side is Side.BEFORE:
+                    holds, distance = self._reaches_forward(kind, cue, named), named.tail_start - cue.end
+                else:
+                    holds, distance = self._reaches_back(kind, cue, named), cue.start - named.end
+                if holds and distance < best_distance:
+                    best, best_distance = cue, distance
+        return best
+
+    def _reaches_forward(self, kind: Kind, cue: Cue, named: Named) -> bool:
+        if cue.end > named.tail_start:
+            return False
+        return not any(
+            cue.end <= stop < named.tail_start and not self._within(stop, named) for stop in self._stops_of(kind)
+        )
+
+    def _within(self, stop: int, named: Named) -> bool:
+        return named.start <= stop < named.head_end
+
+    def _reaches_back(self, kind: Kind, cue: Cue, named: Named) -> bool:
+        if cue.start < named.end:
+            return False
+        if any(named.end <= stop < cue.start for stop in self._stops_of(kind)):
+            return False
+        between = self._sentence[named.end : cue.start]
+        if "," not in between:
+            return True
+        last = len(between) - 1 - between[::-1].index(",")
+        return any(word.lower() in _JOINING for word in between[last:])
+
+    def _stops_of(self, kind: Kind) -> list[int]:
+        stops = self._stops.get(kind)
+        if stops is None:
+            stops = [at for at, word in enumerate(self._sentence) if word in {";", "；"}]
+            for cue in self._cues:
+                stops += [cue.start for role in cue.roles if role.kind is kind and role.side is Side.TERMINATOR]
+                if kind is Kind.NEGATION and self._opens_after_comma(cue):
+                    stops.append(cue.start - 1)
+            self._stops[kind] = stops
+        return stops
+
+    def _opens_after_comma(self, cue: Cue) -> bool:
+        return (
+            cue.start > 0
+            and self._sentence[cue.start - 1] == ","
+            and any(r.side is Side.BEFORE and r.kind in {Kind.UNCERTAINTY, Kind.HISTORY} for r in cue.roles)
+        )
