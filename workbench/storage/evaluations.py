@@ -54,10 +54,21 @@ def list_all(conn: sqlite3.Connection, run_hash: str | None = None) -> list[Eval
     return [_record(row) for row in rows]
 
 
+def add_look(
+    conn: sqlite3.Connection, cohort_hash: str, *, kind: str, prompt_hash: str, actor: str, at: datetime
+) -> None:
+    """Keep that somebody looked at how a prompt that is not saved does on a cohort."""
+    conn.execute(
+        "INSERT INTO looks (cohort_hash, kind, prompt_hash, actor, at) VALUES (?, ?, ?, ?, ?)",
+        (cohort_hash, kind, prompt_hash, actor, instant_text(at)),
+    )
+
+
 def looks(conn: sqlite3.Connection, cohort_hash: str) -> int:
-    """Return how many distinct evaluations were made on a cohort, whatever the prompt (method 17)."""
+    """Return how often a cohort was looked at: distinct evaluations on it, whatever the prompt, and looks (method 17)."""
     row = conn.execute(
-        "SELECT COUNT(*) FROM evaluations AS e JOIN runs AS r ON r.hash = e.run_hash WHERE r.cohort_hash = ?",
+        """SELECT (SELECT COUNT(*) FROM evaluations AS e JOIN runs AS r ON r.hash = e.run_hash WHERE r.cohort_hash = ?1)
+            + (SELECT COUNT(*) FROM looks WHERE cohort_hash = ?1)""",
         (cohort_hash,),
     ).fetchone()
     return int(row[0])

@@ -213,10 +213,21 @@ STEPS: tuple[tuple[str, tuple[str, ...]], ...] = (
                 actor TEXT NOT NULL,
                 at TEXT NOT NULL,
                 reason TEXT NOT NULL,
-                evaluation_hash TEXT REFERENCES evaluations (hash)
+                evaluation_hash TEXT REFERENCES evaluations (hash),
+                signed TEXT NOT NULL,
+                override TEXT NOT NULL
             ) STRICT""",
+            """CREATE TABLE looks (
+                id INTEGER PRIMARY KEY,
+                cohort_hash TEXT NOT NULL REFERENCES cohorts (hash),
+                kind TEXT NOT NULL,
+                prompt_hash TEXT NOT NULL,
+                actor TEXT NOT NULL,
+                at TEXT NOT NULL
+            ) STRICT""",
+            "CREATE INDEX looks_by_cohort ON looks (cohort_hash)",
             "CREATE INDEX decisions_by_prompt ON decisions (prompt_hash)",
-            *_fixed("revisions", "runs", "extractions", "evaluations", "decisions"),
+            *_fixed("revisions", "runs", "extractions", "evaluations", "decisions", "looks"),
         ),
     ),
 )

@@ -6,7 +6,7 @@ from datetime import datetime
 from workbench.domain.hashing import short
 from workbench.domain.prompts import Decision, Prompt, Revision, RevisionStatus
 from workbench.errors import ConflictError, NotFoundError
-from workbench.storage.encoding import instant, instant_text
+from workbench.storage.encoding import from_json, instant, instant_text, json_text
 
 _HASH_AT_LEAST = 4  # digits of a hash that can stand for it
 
@@ -107,7 +107,8 @@ def decide(conn: sqlite3.Connection, decision: Decision) -> None:
     if _one(conn, "WHERE r.prompt_hash = ?", decision.prompt_hash) is None:
         raise NotFoundError(f"There is no revision {short(decision.prompt_hash)} in this study.")
     conn.execute(
-        "INSERT INTO decisions (prompt_hash, status, actor, at, reason, evaluation_hash) VALUES (?, ?, ?, ?, ?, ?)",
+        "INSERT INTO decisions (prompt_hash, status, actor, at, reason, evaluation_hash, signed, override) "
+        "VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
         (
             decision.prompt_hash,
             decision.status.value,
@@ -115,6 +116,8 @@ def decide(conn: sqlite3.Connection, decision: Decision) -> None:
             instant_text(decision.at),
             decision.reason,
             decision.evaluation_hash,
+            json_text(list(decision.signed)),
+            decision.override,
         ),
     )
 
@@ -130,6 +133,8 @@ def decisions(conn: sqlite3.Connection, prompt_hash: str) -> list[Decision]:
             at=instant(row["at"]),
             reason=row["reason"],
             evaluation_hash=row["evaluation_hash"],
+            signed=tuple(from_json(row["signed"])),
+            override=row["override"],
         )
         for row in rows
     ]

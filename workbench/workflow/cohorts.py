@@ -106,7 +106,9 @@ def unlock(study: Study, actor: Actor, name: str, *, reason: str, details: Mappi
         wanted = ", ".join([*missing, *([] if reason.strip() else ["reason"])])
         raise InputError(f"Unlocking {name} must name beforehand: {wanted}.")
     with study.database.write() as conn:
-        cohort_store.unlock(conn, name, actor.name, datetime.now(UTC), reason.strip(), details)
+        cohort_store.unlock(
+            conn, name, actor=actor.name, at=datetime.now(UTC), reason=reason.strip(), details=dict(details)
+        )
 
 
 def define(
@@ -120,7 +122,7 @@ def define(
     """
     actor.require(Role.LEAD, Role.ADMIN, to="allocate a cohort")
     with study.database.read() as conn:
-        reports = report_store.by_ids(conn, report_ids)
+        reports = report_store.by_ids(conn, sorted(report_ids))
     missing = sorted(set(report_ids) - {r.id for r in reports})
     if missing:
         raise NotFoundError(f"Cohort {name}: report {missing[0]} is not in this study ({len(missing)} missing in all).")
@@ -164,7 +166,7 @@ def allocate(
 def expected_positives(study: Study, cohort: Cohort) -> Mapping[str, float] | None:
     """Return how many reports of a cohort hold each finding, by the accepted prompt's phrases; None without one."""
     with study.database.read() as conn:
-        reports = report_store.by_ids(conn, cohort.members)
+        reports = report_store.by_ids(conn, sorted(cohort.members))
     hits = _phrase_hits(study, reports)
     return None if hits is None else _expected(study, reports, hits)
 

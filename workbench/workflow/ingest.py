@@ -57,7 +57,7 @@ def import_reports(
         raise InputError(f"{path.name} holds no report.")
     with study.database.write() as conn:
         import_id = import_store.add(
-            conn, kind="reports", file=path.name, file_hash=_file_hash(path), actor=actor.name, at=datetime.now(UTC),
+            conn, "reports", path.name, file_hash=_file_hash(path), actor=actor.name, at=datetime.now(UTC),
             rows=len(reports),
         )
         added, known = report_store.add(conn, reports, import_id)
@@ -112,9 +112,9 @@ def import_labels(
     now = datetime.now(UTC)
     submitted = [row for row in rows if row.reviewed]
     with study.database.write() as conn:
-        _check_reports_known(report_store.known_ids(conn, [row.report_id for row in rows]), rows, path.name)
+        _check_reports_known(set(report_store.text_hashes(conn)), rows, path.name)
         import_store.add(
-            conn, kind="labels", file=path.name, file_hash=_file_hash(path), actor=actor.name, at=now, rows=len(rows)
+            conn, "labels", path.name, file_hash=_file_hash(path), actor=actor.name, at=now, rows=len(rows)
         )
         annotation_store.append_many(conn, [_annotation(study, row, path.name, now, simulated) for row in submitted])
     counts: dict[str, int] = {}

@@ -92,7 +92,7 @@ def prepare(
 
 def _prepared(study: Study, run: Run, stored: StoredPrompt, cohort: Cohort) -> PreparedRun:
     with study.database.read() as conn:
-        reports = report_store.by_ids(conn, cohort.members)
+        reports = report_store.by_ids(conn, sorted(cohort.members))
     return PreparedRun(run, stored.revision.number, stored.prompt, cohort, tuple(reports))
 
 
@@ -169,8 +169,8 @@ def list_runs(study: Study) -> list[RunView]:
                 record.run,
                 prepared.number,
                 prepared.cohort.name,
-                record.created_at,
-                record.author,
+                record.at,
+                record.actor,
                 progress(study, prepared),
             )
         )

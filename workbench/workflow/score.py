@@ -1,5 +1,6 @@
 """Scoring a run against a reference: the one place where a figure comes from."""
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -9,7 +10,7 @@ from numpy.typing import NDArray
 
 from workbench.domain.actors import Actor, Role
 from workbench.domain.findings import FAILED, Policies
-from workbench.domain.hashing import content_hash
+from workbench.domain.hashing import canonical_json, content_hash
 from workbench.domain.references import Reference
 from workbench.domain.runs import Extraction
 from workbench.errors import ConflictError, InputError
@@ -95,10 +96,7 @@ def score_run(study: Study, actor: Actor, run_hash: str, reference: Reference) -
     prepared = load(study, run_hash)
     _check_fits(study, prepared, reference)
     policies = study.label_set.prediction_policies
-    identity = content_hash(
-        "evaluation",
-        {"run": prepared.run.hash, "reference": reference.hash, "policies": policies.as_json(), "scoring": SCORING},
-    )
+    identity = _identity(prepared, reference, policies)
     recorded = find_score(study, prepared, reference)
     if recorded is not None:
         return recorded
@@ -115,11 +113,11 @@ def score_run(study: Study, actor: Actor, run_hash: str, reference: Reference) -
     with study.database.write() as conn:
         store.add(
             conn,
-            hash=identity,
+            identity,
             run_hash=prepared.run.hash,
             reference_hash=reference.hash,
-            policies=policies.as_json(),
-            result=evaluation.as_json(),
+            policies_json=canonical_json(policies.as_json()),
+            result_json=canonical_json(evaluation.as_json()),
             actor=actor.name,
             at=datetime.now(UTC),
         )
@@ -128,13 +126,15 @@ def score_run(study: Study, actor: Actor, run_hash: str, reference: Reference) -
     return scored
 
 
+def _identity(prepared: PreparedRun, reference: Reference, policies: Policies) -> str:
+    parts = {"run": prepared.run.hash, "reference": reference.hash, "policies": policies.as_json(), "scoring": SCORING}
+    return content_hash("evaluation", parts)
+
+
 def find_score(study: Study, prepared: PreparedRun, reference: Reference) -> Score | None:
     """Return the recorded score of a run against a reference under the study's policies, None where there is none."""
     policies = study.label_set.prediction_policies
-    identity = content_hash(
-        "evaluation",
-        {"run": prepared.run.hash, "reference": reference.hash, "policies": policies.as_json(), "scoring": SCORING},
-    )
+    identity = _identity(prepared, reference, policies)
     with study.database.read() as conn:
         record = store.get(conn, identity)
         looks = store.looks(conn, prepared.cohort.hash)
@@ -146,7 +146,7 @@ def find_score(study: Study, prepared: PreparedRun, reference: Reference) -> Sco
         prepared,
         reference,
         policies,
-        Evaluation.from_json(record.result),
+        Evaluation.from_json(json.loads(record.result)),
         tuple(sorted(quoted & set(prepared.cohort.members))),
         looks,
         record.at,
