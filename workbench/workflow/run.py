@@ -96,6 +96,14 @@ def _prepared(study: Study, run: Run, stored: StoredPrompt, cohort: Cohort) -> P
     return PreparedRun(run, stored.revision.number, stored.prompt, cohort, tuple(reports))
 
 
+def reopen(study: Study, actor: Actor, run_hash: str) -> PreparedRun:
+    """Return a recorded run to go on with it. Raises NotFoundError, or RightsError as ``prepare`` does."""
+    actor.require(Role.LEAD, Role.ADMIN, to="go on with a run")
+    prepared = load(study, run_hash)
+    require_unlocked(study, prepared.cohort, "run a prompt on it")
+    return prepared
+
+
 def load(study: Study, run_hash: str) -> PreparedRun:
     """Return a recorded run by the beginning of its hash. Raises NotFoundError."""
     with study.database.read() as conn:

@@ -1,0 +1,22 @@
+"""All commands, put together."""
+
+import typer
+
+from workbench.cli import data, history, label, prompts, run, study
+
+app = typer.Typer(
+    help="Human-in-the-loop prompt optimization for radiology reports.\n\n"
+    "Start with `workbench demo`. Each command explains itself by example: `workbench run --help`.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+)
+study.register(app)
+app.add_typer(data.import_app, name="import")
+app.add_typer(data.cohort_app, name="cohort")
+app.add_typer(data.reference_app, name="reference")
+app.add_typer(prompts.prompt_app, name="prompt")
+run.register(app)
+history.register(app)
+label.register(app)

@@ -1,0 +1,316 @@
+"""Commands that bring data in: import, cohort, reference."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from workbench.cli.options import AsOption, EncodingOption, JsonOption, StudyOption
+from workbench.cli.output import Output, figure, table
+from workbench.domain.cohorts import Purpose
+from workbench.domain.hashing import short
+from workbench.domain.references import VoteRule
+from workbench.errors import InputError
+from workbench.workflow import cohorts, ingest, reference
+from workbench.workflow.study import Study, open_study
+
+import_app = typer.Typer(help="Bring reports or raters' labels into the study.", no_args_is_help=True)
+cohort_app = typer.Typer(help="Fixed sets of reports, allocated by patient.", no_args_is_help=True)
+reference_app = typer.Typer(help="The reference standard that a vote of raters makes.", no_args_is_help=True)
+
+
+def columns_of(pairs: list[str]) -> dict[str, str] | None:
+    """Return a column mapping from ``what=column`` pairs, None where there is none.
+
+    Raises:
+        InputError: a pair has no equals sign.
+    """
+    mapping = {}
+    for pair in pairs:
+        what, sign, column = pair.partition("=")
+        if not sign or not what or not column:
+            raise InputError(f"--column {pair}: write it as WHAT=COLUMN, for example id=StudyID or text=Report.")
+        mapping[what.strip()] = column.strip()
+    return mapping or None
+
+
+ColumnOption = Annotated[
+    list[str],
+    typer.Option("--column", help="WHAT=COLUMN; WHAT is id, patient, text, language, or section:NAME.", metavar="W=C"),
+]
+FormatOption = Annotated[str | None, typer.Option("--format", help="csv, jsonl or openi; by the ending when left out.")]
+
+
+@import_app.command("reports")
+def import_reports(
+    file: Annotated[Path, typer.Argument(help="CSV, JSONL, or Open-i's CSV as published.")],
+    *,
+    form: FormatOption = None,
+    column: ColumnOption = [],  # noqa: B006 - typer reads the default and never changes it
+    encoding: EncodingOption = "utf-8",
+    study: StudyOption = None,
+    as_name: AsOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Take reports into the study, all of a file or nothing of it.
+
+    \b
+    Examples:
+      workbench import reports reports.csv --column id=StudyID --column patient=PatientID --column text=Report
+      workbench import reports openi.csv --format openi
+    """
+    opened = open_study(study)
+    done = ingest.import_reports(
+        opened, opened.actor(as_name), file, form=form, columns=columns_of(column), encoding=encoding
+    )
+    lines = [f"{done.file}: {done.added} reports added, {done.known} already known."]
+    if done.unreadable:
+        read = ", ".join(opened.settings.sections)
+        lines.append(f"{len(done.unreadable)} reports have nothing to read ({read}); the first: {done.unreadable[0]}.")
+    Output(as_json).answer(
+        {"file": done.file, "added": done.added, "known": done.known, "unreadable": list(done.unreadable)}, *lines
+    )
+
+
+@import_app.command("labels")
+def import_labels(
+    file: Annotated[Path, typer.Argument(help="Wide CSV: one column per finding, 1 / 0 / -1 / blank.")],
+    *,
+    rater: Annotated[str | None, typer.Option(help="Whose labels; the file's name when left out.")] = None,
+    report_column: Annotated[str, typer.Option(help="Column with the report id.")] = "report_id",
+    rater_column: Annotated[str | None, typer.Option(help="Column with the rater, for one file of several.")] = None,
+    cohort: Annotated[str | None, typer.Option(help="Take only the rows of this cohort's reports.")] = None,
+    simulated: Annotated[bool, typer.Option("--simulated", help="No person made these labels.")] = False,
+    encoding: EncodingOption = "utf-8",
+    study: StudyOption = None,
+    as_name: AsOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Take raters' labels into the study, all of a file or nothing of it.
+
+    A row counts as submitted when its `reviewed` column says 1 or any finding in it is labelled: a blank row alone
+    could be a normal report or one that nobody opened.
+
+    \b
+    Examples:
+      workbench import labels dr-chan.csv --rater "Dr. Chan"
+      workbench import labels all.csv --rater-column reader
+    """
+    opened = open_study(study)
+    done = ingest.import_labels(
+        opened,
+        opened.actor(as_name),
+        file,
+        rater=rater,
+        report_column=report_column,
+        rater_column=rater_column,
+        cohort=cohorts.get_cohort(opened, cohort) if cohort else None,
+        encoding=encoding,
+        simulated=simulated,
+    )
+    counts = ", ".join(f"{name}: {n}" for name, n in done.submitted.items()) or "none"
+    Output(as_json).answer(
+        {"file": done.file, "submitted": dict(done.submitted), "not_reviewed": done.not_reviewed},
+        f"{done.file}: reports submitted by rater - {counts}; {done.not_reviewed} rows without a review.",
+    )
+
+
+@cohort_app.command("allocate")
+def allocate(
+    name: Annotated[str, typer.Argument(help="Name of the cohort.")],
+    *,
+    size: Annotated[int, typer.Option(help="How many reports.", min=1)],
+    purpose: Annotated[Purpose | None, typer.Option(help="What it is for; its name when left out.")] = None,
+    seed: Annotated[int, typer.Option(help="Seed of the draw.")] = 0,
+    enrich: Annotated[float, typer.Option(help="How many times likelier a report with a rare finding is.")] = 1.0,
+    study: StudyOption = None,
+    as_name: AsOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Draw a cohort from the reports in none yet: by patient, near-duplicates together, fixed once made.
+
+    It prints the positives to expect per finding, by phrase hits of the accepted prompt.
+
+    \b
+    Examples:
+      workbench cohort allocate development --size 300 --seed 7
+      workbench cohort allocate rare --purpose development --size 300 --enrich 5
+    """
+    if purpose is None:
+        if name not in set(Purpose):
+            raise InputError(f"Say what the cohort {name} is for with --purpose ({', '.join(Purpose)}).")
+        purpose = Purpose(name)
+    opened = open_study(study)
+    made = cohorts.allocate(opened, opened.actor(as_name), name, purpose, size=size, seed=seed, enrich=enrich)
+    shown: list[object] = [
+        f"Cohort {name} ({purpose}): {len(made.cohort.members)} reports of {made.patients} patients, "
+        f"{short(made.cohort.hash)}."
+    ]
+    if made.expected is None:
+        shown.append("No prompt is accepted yet, so the positives to expect cannot be told.")
+    else:
+        rows = [(f, int(n), "too few to assess" if n < 10 else "") for f, n in made.expected.items()]
+        shown.append(table("Positives to expect, by phrase hits", ["finding", "positives", ""], rows))
+    Output(as_json).answer(
+        {
+            "name": name,
+            "purpose": purpose.value,
+            "hash": made.cohort.hash,
+            "reports": len(made.cohort.members),
+            "patients": made.patients,
+            "enriched": made.cohort.enriched,
+            "expected_positives": dict(made.expected) if made.expected is not None else None,
+        },
+        *shown,
+    )
+
+
+@cohort_app.command("list")
+def list_cohorts(*, study: StudyOption = None, as_json: JsonOption = False) -> None:
+    """List the study's cohorts.
+
+    \b
+    Example:
+      workbench cohort list
+    """
+    views = cohorts.list_cohorts(open_study(study))
+    rows = [
+        (v.cohort.name, v.cohort.purpose, v.reports, v.patients, short(v.cohort.hash), "locked" if v.locked else "")
+        for v in views
+    ]
+    Output(as_json).answer(
+        {
+            "cohorts": [
+                {
+                    "name": v.cohort.name,
+                    "purpose": v.cohort.purpose.value,
+                    "reports": v.reports,
+                    "patients": v.patients,
+                    "hash": v.cohort.hash,
+                    "seed": v.cohort.seed,
+                    "locked": v.locked,
+                }
+                for v in views
+            ]
+        },
+        table("Cohorts", ["name", "purpose", "reports", "patients", "hash", ""], rows) if rows else "No cohort yet.",
+    )
+
+
+@cohort_app.command("unlock")
+def unlock(
+    name: Annotated[str, typer.Argument(help="The validation cohort.")],
+    *,
+    reason: Annotated[str, typer.Option(help="Why now.")],
+    revision: Annotated[str, typer.Option(help="The revision that will be validated.")],
+    labeler: Annotated[str, typer.Option(help="The labeler it will be run with.")],
+    policies: Annotated[str, typer.Option(help="The policies it will be scored with.")],
+    endpoint: Annotated[str, typer.Option(help="The figure that decides, and from which value on.")],
+    study: StudyOption = None,
+    as_name: AsOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Unlock a validation cohort on record, naming beforehand what will be validated.
+
+    \b
+    Example:
+      workbench cohort unlock validation --reason "prompt final" --revision 4 --labeler rules \\
+        --policies "as in the label set" --endpoint "macro-F1 at least 0.85"
+    """
+    opened = open_study(study)
+    details = {"revision": revision, "labeler": labeler, "policies": policies, "endpoint": endpoint}
+    cohorts.unlock(opened, opened.actor(as_name), name, reason=reason, details=details)
+    Output(as_json).answer({"cohort": name, "unlocked": True, **details}, f"The cohort {name} is unlocked, on record.")
+
+
+@reference_app.command("freeze")
+def freeze(
+    cohort: Annotated[str, typer.Argument(help="The cohort whose votes are counted.")],
+    *,
+    name: Annotated[str | None, typer.Option(help="Name of the reference; COHORT-1 and so on when left out.")] = None,
+    rater: Annotated[list[str], typer.Option(help="A rater whose vote counts; everybody when left out.")] = [],  # noqa: B006
+    k: Annotated[int | None, typer.Option(help="Votes needed; the study's when left out.")] = None,
+    n: Annotated[int | None, typer.Option(help="Votes there are; the study's when left out.")] = None,
+    study: StudyOption = None,
+    as_name: AsOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Count the votes and freeze what they decide; a frozen reference never changes.
+
+    \b
+    Examples:
+      workbench reference freeze development
+      workbench reference freeze development --rater "Dr. Chan" --k 1 --n 1
+    """
+    opened = open_study(study)
+    rule = _rule(opened, k, n)
+    made = reference.freeze(opened, opened.actor(as_name), cohort, name=name, raters=rater or None, rule=rule)
+    _show(opened, made.name, Output(as_json))
+
+
+def _rule(study: Study, k: int | None, n: int | None) -> VoteRule | None:
+    if k is None and n is None:
+        return None
+    base = study.vote_rule
+    try:
+        return VoteRule(k=base.k if k is None else k, n=base.n if n is None else n, tie=base.tie)
+    except ValueError as error:
+        raise InputError(f"--k and --n: {error}.") from None
+
+
+@reference_app.command("show")
+def show(
+    name: Annotated[str | None, typer.Argument(help="Name or hash; the newest when left out.")] = None,
+    *,
+    study: StudyOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Show a frozen reference: what the votes on each finding came to.
+
+    \b
+    Example:
+      workbench reference show development-1
+    """
+    opened = open_study(study)
+    _show(opened, reference.get_reference(opened, name).name, Output(as_json))
+
+
+def _show(opened: Study, name: str, out: Output) -> None:
+    summary = reference.summarize(opened, reference.get_reference(opened, name))
+    frozen, rule = summary.reference, summary.reference.rule
+    head = f"Reference {frozen.name} ({short(frozen.hash)}) on {summary.cohort.name}: {rule.k} of {rule.n}"
+    notes = [
+        *(["A single rater made this reference."] if rule.single_rater else []),
+        *(["Some of its votes are simulated."] if frozen.simulated else []),
+    ]
+    rows = [
+        (f.finding_id, f.present, f.not_present, f.short, f.ties, figure(f.agreement.alpha), figure(f.agreement.ac1))
+        for f in summary.findings
+    ]
+    out.answer(
+        {
+            "name": frozen.name,
+            "hash": frozen.hash,
+            "cohort": summary.cohort.name,
+            "rule": {"k": rule.k, "n": rule.n, "tie": rule.tie.value},
+            "single_rater": rule.single_rater,
+            "simulated": frozen.simulated,
+            "raters": list(frozen.raters),
+            "vote_policies": frozen.vote_policies.as_json(),
+            "reports": summary.reports,
+            "findings": [
+                {
+                    "finding": f.finding_id,
+                    "present": f.present,
+                    "not_present": f.not_present,
+                    "short": f.short,
+                    "ties": f.ties,
+                    "alpha": f.agreement.alpha.as_json(),
+                    "ac1": f.agreement.ac1.as_json(),
+                }
+                for f in summary.findings
+            ],
+        },
+        table(head, ["finding", "present", "not present", "short", "ties", "alpha", "AC1"], rows),
+        *notes,
+    )

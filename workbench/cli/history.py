@@ -1,0 +1,86 @@
+"""The command that tells how accuracy went from revision to revision."""
+
+from typing import Annotated
+
+import typer
+
+from workbench.cli.options import JsonOption, StudyOption
+from workbench.cli.output import Output, figure, table
+from workbench.domain.hashing import short
+from workbench.workflow.history import ACCURACY_FLOOR, HistoryRow, history
+from workbench.workflow.reference import cohort_of, get_reference
+from workbench.workflow.study import open_study
+
+
+def register(app: typer.Typer) -> None:
+    """Add this command to the program."""
+    app.command("history")(history_command)
+
+
+def history_command(
+    *,
+    reference: Annotated[str | None, typer.Option(help="Name of the reference; the newest when left out.")] = None,
+    labeler: Annotated[str, typer.Option(help="The labeler whose scores are shown.")] = "rules",
+    everything: Annotated[bool, typer.Option("--all", help="Candidates and rejected revisions too.")] = False,
+    study: StudyOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Show each accepted revision's macro-F1 and the findings under the accuracy floor, on one reference.
+
+    \b
+    Example:
+      workbench history
+    """
+    opened = open_study(study)
+    ref = get_reference(opened, reference)
+    rows = history(opened, ref, labeler=opened.labeler(labeler), accepted_only=not everything)
+    floor = f"under {ACCURACY_FLOOR:.0%} accuracy"
+    shown = [
+        (
+            row.revision.number,
+            short(row.revision.prompt_hash),
+            row.revision.status,
+            figure(row.score.evaluation.macro_f1) if row.score else "-",
+            row.score.evaluation.macro_f1.n if row.score else "-",
+            ", ".join(row.below_floor) if row.score else "-",
+            row.revision.message,
+        )
+        for row in rows
+    ]
+    title = f"Accuracy history on {cohort_of(opened, ref).name}, reference {ref.name} ({short(ref.hash)}), {labeler}"
+    columns = ["revision", "hash", "status", "macro-F1 (95 %)", "findings", floor, "message"]
+    Output(as_json).answer(
+        {
+            "reference": {"name": ref.name, "hash": ref.hash, "simulated": ref.simulated},
+            "labeler": labeler,
+            "accuracy_floor": ACCURACY_FLOOR,
+            "revisions": [_json(row) for row in rows],
+        },
+        table(title, columns, shown) if shown else "No revision has been accepted yet.",
+    )
+
+
+def _json(row: HistoryRow) -> dict[str, object]:
+    scores = row.score.evaluation if row.score else None
+    return {
+        "number": row.revision.number,
+        "hash": row.revision.prompt_hash,
+        "parent": row.revision.parent_hash,
+        "status": row.revision.status.value,
+        "author": row.revision.author,
+        "message": row.revision.message,
+        "decision": None
+        if row.decision is None
+        else {
+            "status": row.decision.status.value,
+            "actor": row.decision.actor,
+            "at": row.decision.at.isoformat(),
+            "reason": row.decision.reason,
+            "signed": list(row.decision.signed),
+            "override": row.decision.override,
+        },
+        "macro_f1": scores.macro_f1.as_json() if scores else None,
+        "accuracy": {f.finding_id: f.accuracy.as_json() for f in scores.findings} if scores else None,
+        "below_floor": list(row.below_floor),
+        "looks": row.score.looks if row.score else None,
+    }

@@ -1,0 +1,61 @@
+"""What commands print: tables for people, or one JSON object, with messages always on stderr."""
+
+import json
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from rich.console import Console
+from rich.table import Table
+
+from workbench.evaluation.numbers import Figure
+
+
+@dataclass(frozen=True, slots=True)
+class Output:
+    """Where a command's answer goes."""
+
+    as_json: bool
+
+    def tell(self, message: str) -> None:
+        """Say on stderr what is going on."""
+        sys.stderr.write(f"{message}\n")
+
+    def answer(self, value: Mapping[str, object], *shown: Table | str) -> None:
+        """Print the answer: ``value`` as one JSON object, or what is shown to a person."""
+        if self.as_json:
+            sys.stdout.write(json.dumps(value, ensure_ascii=False, indent=2, allow_nan=False) + "\n")
+            return
+        console = Console(width=None if sys.stdout.isatty() else 140)
+        for part in shown:
+            console.print(part, markup=False, highlight=False) if isinstance(part, str) else console.print(part)
+
+
+def table(title: str, columns: Sequence[str], rows: Sequence[Sequence[object]]) -> Table:
+    """Return a table; columns after the first are right-aligned where every value in them is a number or a dash."""
+    made = Table(title=title, title_justify="left", header_style="bold")
+    for index, column in enumerate(columns):
+        numeric = index > 0 and all(_is_number(row[index]) for row in rows)
+        made.add_column(column, justify="right" if numeric else "left", overflow="fold")
+    for row in rows:
+        made.add_row(*(_escape(str(cell)) for cell in row))
+    return made
+
+
+def _escape(text: str) -> str:
+    return text.replace("[", r"\[")
+
+
+def _is_number(value: object) -> bool:
+    text = str(value).split(" ", maxsplit=1)[0]
+    return text in {"", "-"} or text.lstrip("-").replace(".", "", 1).replace("%", "", 1).isdigit()
+
+
+def figure(value: Figure, digits: int = 3) -> str:
+    """Return a figure for people: the value with its interval, a dash where it is undefined."""
+    if value.value is None:
+        return "-"
+    text = f"{value.value:.{digits}f}"
+    if value.low is None or value.high is None:
+        return text
+    return f"{text} ({value.low:.{digits}f}-{value.high:.{digits}f})"

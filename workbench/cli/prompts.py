@@ -1,0 +1,212 @@
+"""Commands on prompt revisions: list, show, diff, import, accept, reject."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from workbench.cli.options import AsOption, JsonOption, StudyOption
+from workbench.cli.output import Output, table
+from workbench.domain.hashing import short
+from workbench.domain.prompts import Revision
+from workbench.errors import InputError, NotFoundError
+from workbench.prompting.diff import diff_guidance, diff_text
+from workbench.prompting.files import prompt_text
+from workbench.prompting.render import render
+from workbench.prompting.tokens import count_tokens
+from workbench.storage import reports as report_store
+from workbench.workflow import accept as accepting
+from workbench.workflow import prompts, reference
+from workbench.workflow.run import prepare
+from workbench.workflow.score import find_score
+from workbench.workflow.study import Study, open_study
+
+prompt_app = typer.Typer(help="Revisions of the prompt.", no_args_is_help=True)
+RevisionArgument = Annotated[str, typer.Argument(help="Number, or the beginning of its hash.")]
+
+
+def _json(revision: Revision) -> dict[str, object]:
+    return {
+        "number": revision.number,
+        "hash": revision.prompt_hash,
+        "parent": revision.parent_hash,
+        "status": revision.status.value,
+        "author": revision.author,
+        "created_at": revision.created_at.isoformat(),
+        "message": revision.message,
+    }
+
+
+@prompt_app.command("list")
+def list_revisions(*, study: StudyOption = None, as_json: JsonOption = False) -> None:
+    """List the revisions.
+
+    \b
+    Example:
+      workbench prompt list
+    """
+    known = prompts.revisions(open_study(study))
+    rows = [
+        (r.number, short(r.prompt_hash), r.status, r.author, f"{r.created_at:%Y-%m-%d %H:%M}", r.message) for r in known
+    ]
+    columns = ["revision", "hash", "status", "author", "made (UTC)", "message"]
+    Output(as_json).answer(
+        {"revisions": [_json(r) for r in known]}, table("Revisions", columns, rows) if rows else "No revision yet."
+    )
+
+
+@prompt_app.command("show")
+def show(
+    revision: Annotated[str | None, typer.Argument(help="Number or hash; the accepted one when left out.")] = None,
+    *,
+    report: Annotated[str | None, typer.Option(help="Show the texts a model is sent for this report.")] = None,
+    study: StudyOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Show a revision's file, or the exact texts that a model is sent for a report.
+
+    \b
+    Examples:
+      workbench prompt show 4
+      workbench prompt show 4 --report demo-0001
+    """
+    opened = open_study(study)
+    stored = prompts.find_revision(opened, revision)
+    out = Output(as_json)
+    if report is None:
+        text = prompt_text(stored.prompt)
+        out.answer({**_json(stored.revision), "text": text}, text)
+        return
+    with opened.database.read() as conn:
+        found = report_store.get(conn, report)
+    if found is None:
+        raise NotFoundError(f"There is no report {report} in this study.")
+    system, user = render(stored.prompt, opened.label_set, found.select(opened.settings.sections))
+    tokens = count_tokens(system) + count_tokens(user)
+    out.answer(
+        {**_json(stored.revision), "report": report, "system": system, "user": user, "tokens_estimate": tokens},
+        f"--- system\n{system}\n--- user\n{user}\n--- about {tokens} tokens",
+    )
+
+
+@prompt_app.command("diff")
+def diff(
+    old: RevisionArgument,
+    new: RevisionArgument,
+    *,
+    as_text: Annotated[bool, typer.Option("--text", help="Show changed lines of the files instead of words.")] = False,
+    study: StudyOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Show what changed between two revisions, finding by finding.
+
+    \b
+    Example:
+      workbench prompt diff 3 4
+    """
+    opened = open_study(study)
+    before, after = prompts.find_revision(opened, old), prompts.find_revision(opened, new)
+    changes = [str(change) for change in diff_guidance(before.prompt.guidance, after.prompt.guidance)]
+    lines = diff_text(prompt_text(before.prompt), prompt_text(after.prompt))
+    shown = lines if as_text else "\n".join(changes)
+    Output(as_json).answer(
+        {"old": before.revision.number, "new": after.revision.number, "changes": changes, "text": lines},
+        shown or "The two revisions are the same.",
+    )
+
+
+@prompt_app.command("import")
+def import_prompt(
+    file: Annotated[Path, typer.Argument(help="A prompt file.")],
+    *,
+    message: Annotated[str, typer.Option("--message", "-m", help="What changed and why.")] = "",
+    study: StudyOption = None,
+    as_name: AsOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Take a prompt file in as a candidate revision.
+
+    \b
+    Example:
+      workbench prompt import mended.md -m "effusion: blunted angle"
+    """
+    opened = open_study(study)
+    revision = prompts.import_prompt(opened, opened.actor(as_name), file, message)
+    Output(as_json).answer(
+        _json(revision), f"Revision {revision.number} ({short(revision.prompt_hash)}) is a {revision.status}."
+    )
+
+
+@prompt_app.command("accept")
+def accept(
+    revision: RevisionArgument,
+    *,
+    reason: Annotated[str, typer.Option(help="Why it is accepted.")],
+    sign: Annotated[list[str], typer.Option(help="Id of a check you sign off; `all` for every one.")] = [],  # noqa: B006
+    override: Annotated[str, typer.Option(help="Why a closed gate is passed over.")] = "",
+    reference_name: Annotated[str | None, typer.Option("--reference", help="The newest when left out.")] = None,
+    labeler: Annotated[str, typer.Option(help="The labeler whose score counts.")] = "rules",
+    check: Annotated[bool, typer.Option("--check", help="Only show the gate.")] = False,
+    study: StudyOption = None,
+    as_name: AsOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Accept a scored revision through the gate; its file is written to the prompts folder.
+
+    \b
+    Examples:
+      workbench prompt accept 5 --reason "effusion mended" --check
+      workbench prompt accept 5 --reason "effusion mended" --sign all
+    """
+    opened = open_study(study)
+    actor = opened.actor(as_name)
+    gate = _gate(opened, actor_name=as_name, revision=revision, reference_name=reference_name, labeler=labeler)
+    rows = [(c.id, c.status, c.sentence) for c in gate.checks]
+    shown = table(f"Gate for revision {gate.score.prepared.number}", ["check", "", "why"], rows)
+    as_value = [{"id": c.id, "status": c.status.value, "sentence": c.sentence} for c in gate.checks]
+    if check:
+        Output(as_json).answer({"revision": gate.score.prepared.number, "checks": as_value}, shown)
+        return
+    signed = [c.id for c in gate.to_sign] if "all" in sign else sign
+    accepted = accepting.accept(opened, actor, gate, reason=reason, signed=signed, override=override)
+    Output(as_json).answer(
+        {**_json(accepted), "checks": as_value, "file": str(prompts.prompt_file(opened, accepted.number))},
+        shown,
+        f"Revision {accepted.number} is accepted.",
+    )
+
+
+def _gate(
+    opened: Study, *, actor_name: str | None, revision: str, reference_name: str | None, labeler: str
+) -> accepting.Gate:
+    ref = reference.get_reference(opened, reference_name)
+    cohort = reference.cohort_of(opened, ref).name
+    prepared = prepare(opened, opened.actor(actor_name), cohort=cohort, revision=revision, labeler=labeler)
+    score = find_score(opened, prepared, ref)
+    if score is None:
+        raise InputError(
+            f"Revision {prepared.number} has no score on {ref.name} yet; run it with "
+            f"`workbench run --prompt {prepared.number} --cohort {cohort}`, then `workbench evaluate`."
+        )
+    return accepting.open_gate(opened, score)
+
+
+@prompt_app.command("reject")
+def reject(
+    revision: RevisionArgument,
+    *,
+    reason: Annotated[str, typer.Option(help="Why it is rejected.")],
+    study: StudyOption = None,
+    as_name: AsOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Reject a candidate with a reason; it stays on record.
+
+    \b
+    Example:
+      workbench prompt reject 6 --reason "breaks pneumothorax"
+    """
+    opened = open_study(study)
+    found = prompts.find_revision(opened, revision).revision
+    rejected = accepting.reject(opened, opened.actor(as_name), found, reason=reason)
+    Output(as_json).answer(_json(rejected), f"Revision {rejected.number} is rejected.")

@@ -1,0 +1,229 @@
+"""Commands that run a prompt and score it: run, evaluate."""
+
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+from workbench.cli.options import AsOption, JsonOption, StudyOption
+from workbench.cli.output import Output, figure, table
+from workbench.domain.actors import Actor
+from workbench.domain.hashing import short
+from workbench.domain.runs import RunProgress
+from workbench.errors import InputError
+from workbench.workflow import reference, run, score
+from workbench.workflow.run import PreparedRun
+from workbench.workflow.study import Study, open_study
+
+PromptOption = Annotated[str | None, typer.Option("--prompt", help="Revision; the highest accepted when left out.")]
+CohortOption = Annotated[str | None, typer.Option(help="Name of the cohort.")]
+LabelerOption = Annotated[str, typer.Option(help="A labeler of data/study.toml.")]
+
+
+def register(app: typer.Typer) -> None:
+    """Add these commands to the program."""
+    app.command("run")(run_command)
+    app.command("evaluate")(evaluate_command)
+
+
+def run_command(
+    *,
+    prompt: PromptOption = None,
+    cohort: CohortOption = None,
+    labeler: LabelerOption = "rules",
+    repeats: Annotated[int, typer.Option(help="How often each report is labelled.", min=1, max=20)] = 1,
+    resume: Annotated[str | None, typer.Option(help="Go on with the run of this hash.")] = None,
+    list_runs: Annotated[bool, typer.Option("--list", help="List the runs instead.")] = False,
+    study: StudyOption = None,
+    as_name: AsOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Run a prompt over a cohort. Running the same again goes on where it stopped and labels nothing twice.
+
+    \b
+    Examples:
+      workbench run --cohort development --prompt 4
+      workbench run --list
+    """
+    opened, out = open_study(study), Output(as_json)
+    if list_runs:
+        _list(opened, out)
+        return
+    actor = opened.actor(as_name)
+    if resume is not None:
+        prepared = run.reopen(opened, actor, resume)
+    elif cohort is None:
+        raise InputError("Say which cohort with --cohort NAME; `workbench cohort list` shows them.")
+    else:
+        prepared = run.prepare(opened, actor, cohort=cohort, revision=prompt, labeler=labeler, repeats=repeats)
+    progress = _execute(opened, prepared, shown=not as_json)
+    failed = sum(progress.failed.values())
+    kinds = ", ".join(f"{kind}: {n}" for kind, n in progress.failed.items())
+    out.answer(
+        {
+            "run": prepared.run.hash,
+            "revision": prepared.number,
+            "cohort": prepared.cohort.name,
+            "labeler": prepared.run.labeler.name,
+            "total": progress.total,
+            "done": progress.done,
+            "failed": dict(progress.failed),
+        },
+        f"Run {short(prepared.run.hash)}: revision {prepared.number} on {prepared.cohort.name}, "
+        f"{progress.done} of {progress.total} labelled, {failed} failed{f' ({kinds})' if kinds else ''}.",
+        f"Next: workbench evaluate --run {short(prepared.run.hash)}",
+    )
+
+
+def _execute(study: Study, prepared: PreparedRun, *, shown: bool) -> RunProgress:
+    console = Console(stderr=True)
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=console, disable=not (shown and console.is_terminal)) as bar:
+        task = bar.add_task(f"Revision {prepared.number} on {prepared.cohort.name}", total=None)
+
+        def update(progress: RunProgress) -> None:
+            bar.update(task, total=progress.total, completed=progress.done)
+
+        return run.execute(study, prepared, on_progress=update)
+
+
+def _list(study: Study, out: Output) -> None:
+    views = run.list_runs(study)
+    rows = [
+        (
+            short(v.run.hash),
+            v.number,
+            v.cohort_name,
+            v.run.labeler.name,
+            f"{v.progress.done}/{v.progress.total}",
+            sum(v.progress.failed.values()),
+            v.author,
+            f"{v.created_at:%Y-%m-%d %H:%M}",
+        )
+        for v in views
+    ]
+    columns = ["run", "revision", "cohort", "labeler", "done", "failed", "author", "made (UTC)"]
+    out.answer(
+        {
+            "runs": [
+                {
+                    "run": v.run.hash,
+                    "revision": v.number,
+                    "cohort": v.cohort_name,
+                    "labeler": v.run.labeler.name,
+                    "done": v.progress.done,
+                    "total": v.progress.total,
+                    "failed": dict(v.progress.failed),
+                }
+                for v in views
+            ]
+        },
+        table("Runs", columns, rows) if rows else "No run yet.",
+    )
+
+
+def evaluate_command(
+    *,
+    run_hash: Annotated[str | None, typer.Option("--run", help="Hash of the run; else --prompt and --cohort.")] = None,
+    prompt: PromptOption = None,
+    cohort: CohortOption = None,
+    labeler: LabelerOption = "rules",
+    reference_name: Annotated[str | None, typer.Option("--reference", help="The cohort's first when left out.")] = None,
+    study: StudyOption = None,
+    as_name: AsOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Score a finished run against the reference standard, finding by finding.
+
+    \b
+    Examples:
+      workbench evaluate --run 3f2a
+      workbench evaluate --prompt 4 --cohort development
+    """
+    opened = open_study(study)
+    actor = opened.actor(as_name)
+    prepared = _chosen(opened, actor, run_hash, prompt, cohort, labeler)
+    ref = (
+        reference.get_reference(opened, reference_name)
+        if reference_name
+        else reference.reference_on(opened, prepared.cohort)
+    )
+    scored = score.score_run(opened, actor, prepared.run.hash, ref)
+    Output(as_json).answer(score_json(opened, scored), *score_shown(opened, scored))
+
+
+def _chosen(
+    study: Study, actor: Actor, run_hash: str | None, prompt: str | None, cohort: str | None, labeler: str
+) -> PreparedRun:
+    if run_hash is not None:
+        return run.load(study, run_hash)
+    if cohort is None:
+        raise InputError("Say which run with --run HASH, or --prompt and --cohort; `workbench run --list` shows them.")
+    return run.prepare(study, actor, cohort=cohort, revision=prompt, labeler=labeler)
+
+
+def score_json(study: Study, scored: score.Score) -> dict[str, object]:
+    """Return a score with all it rests on, as JSON."""
+    prepared, ref = scored.prepared, scored.reference
+    return {
+        "evaluation": scored.hash,
+        "revision": {"number": prepared.number, "hash": prepared.run.prompt_hash},
+        "run": prepared.run.hash,
+        "cohort": {"name": prepared.cohort.name, "hash": prepared.cohort.hash},
+        "labeler": prepared.run.labeler.identity,
+        "reference": {
+            "name": ref.name,
+            "hash": ref.hash,
+            "rule": f"{ref.rule.k} of {ref.rule.n}",
+            "single_rater": ref.rule.single_rater,
+            "simulated": ref.simulated,
+        },
+        "vote_policies": ref.vote_policies.as_json(),
+        "prediction_policies": scored.prediction_policies.as_json(),
+        "left_out": list(scored.left_out),
+        "looks": scored.looks,
+        "scores": scored.evaluation.as_json(),
+        "policy_table": [[cell.as_json() for cell in row] for row in score.policies_table(study, scored)],
+    }
+
+
+def score_shown(study: Study, scored: score.Score) -> list[object]:
+    """Return a score as tables and lines for people."""
+    result, prepared, ref = scored.evaluation, scored.prepared, scored.reference
+    rows = [
+        (
+            f.finding_id,
+            f.support,
+            f.tp,
+            f.fp,
+            f.fn,
+            f.tn,
+            figure(f.accuracy, 2).split(" ")[0],
+            figure(f.precision, 2).split(" ")[0],
+            figure(f.recall, 2).split(" ")[0],
+            figure(f.specificity, 2).split(" ")[0],
+            figure(f.f1, 2),
+            "too few to assess" if f.too_few else "",
+        )
+        for f in result.findings
+    ]
+    title = (
+        f"Revision {prepared.number} ({short(prepared.run.prompt_hash)}), {prepared.run.labeler.name}, on "
+        f"{prepared.cohort.name}; reference {ref.name} ({short(ref.hash)}), {ref.rule.k} of {ref.rule.n}"
+    )
+    columns = ["finding", "support", "TP", "FP", "FN", "TN", "accuracy", "precision", "recall", "specificity"]
+    columns += ["F1 (95 %)", ""]
+    answered = result.n_reports - result.n_failed
+    cells = score.policies_table(study, scored)
+    names = ("present", "absent", "exclude")
+    policy_rows = [(f"vote: {name}", *(figure(cell) for cell in row)) for name, row in zip(names, cells, strict=True)]
+    return [
+        table(title, columns, rows),
+        f"Macro-F1 {figure(result.macro_f1)} over {result.macro_f1.n} findings; micro-F1 {figure(result.micro_f1)}; "
+        f"{answered} of {result.n_reports} reports answered, {result.n_patients} patients; "
+        f"look {scored.looks} at this cohort.",
+        *(["A single rater made this reference."] if ref.rule.single_rater else []),
+        *(["Some of the reference's votes are simulated."] if ref.simulated else []),
+        table("Macro-F1 by policy for uncertain", ["", *(f"prediction: {name}" for name in names)], policy_rows),
+    ]
