@@ -15,7 +15,8 @@ class LabelerSettings:
     """Which labeler, and how it is set. ``identity`` holds all that can change a label; the rest cannot.
 
     ``options`` are settings of one kind of labeler that can change a label (the scripted labeler's file hash, the
-    rules engine's version); ``concurrency``, ``timeout`` and ``delay`` only change how fast it goes.
+    rules engine's version); ``concurrency``, ``timeout`` and ``delay`` only change how fast it goes. ``file`` says
+    where the scripted labeler's replies lie on this computer; what is in it is known by its hash.
     """
 
     name: str
@@ -29,6 +30,7 @@ class LabelerSettings:
     concurrency: int = 1
     timeout: float = 60.0
     delay: float = 0.0
+    file: str | None = None
 
     @property
     def identity(self) -> dict[str, object]:

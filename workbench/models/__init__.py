@@ -1,0 +1,1 @@
+"""Language models: messages in, one completion out."""
