@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
+from rich.table import Table
 
 from workbench.cli.options import AsOption, EncodingOption, JsonOption, StudyOption
 from workbench.cli.output import Output, figure, table
@@ -142,9 +143,11 @@ def allocate(
         purpose = Purpose(name)
     opened = open_study(study)
     made = cohorts.allocate(opened, opened.actor(as_name), name, purpose, size=size, seed=seed, enrich=enrich)
-    shown: list[object] = [
-        f"Cohort {name} ({purpose}): {len(made.cohort.members)} reports of {made.patients} patients, "
-        f"{short(made.cohort.hash)}."
+    shown: list[Table | str] = [
+        (
+            f"Cohort {name} ({purpose}): {len(made.cohort.members)} reports of {made.patients} patients, "
+            f"{short(made.cohort.hash)}."
+        )
     ]
     if made.expected is None:
         shown.append("No prompt is accepted yet, so the positives to expect cannot be told.")
@@ -284,8 +287,8 @@ def _show(opened: Study, name: str, out: Output) -> None:
         *(["Some of its votes are simulated."] if frozen.simulated else []),
     ]
     rows = [
-        (f.finding_id, f.present, f.not_present, f.short, f.ties, figure(f.agreement.alpha), figure(f.agreement.ac1))
-        for f in summary.findings
+        (f.finding_id, f.present, f.not_present, f.short, f.ties, *_agreement(summary, i))
+        for i, f in enumerate(summary.findings)
     ]
     out.answer(
         {
@@ -305,12 +308,18 @@ def _show(opened: Study, name: str, out: Output) -> None:
                     "not_present": f.not_present,
                     "short": f.short,
                     "ties": f.ties,
-                    "alpha": f.agreement.alpha.as_json(),
-                    "ac1": f.agreement.ac1.as_json(),
                 }
                 for f in summary.findings
             ],
+            "agreement": summary.agreement.as_json() if summary.agreement else None,
         },
-        table(head, ["finding", "present", "not present", "short", "ties", "alpha", "AC1"], rows),
+        table(head, ["finding", "present", "not present", "short", "ties", "alpha", "AC1", "positive"], rows),
         *notes,
     )
+
+
+def _agreement(summary: reference.ReferenceSummary, i: int) -> tuple[str, str, str]:
+    if summary.agreement is None:
+        return "-", "-", "-"
+    found = summary.agreement.findings[i]
+    return figure(found.alpha), figure(found.ac1), figure(found.positive)

@@ -7,7 +7,8 @@ import typer
 from workbench.cli.options import JsonOption, StudyOption
 from workbench.cli.output import Output, figure, table
 from workbench.domain.hashing import short
-from workbench.workflow.history import ACCURACY_FLOOR, HistoryRow, history
+from workbench.evaluation.gate import ACCURACY_FLOOR
+from workbench.workflow.history import HistoryRow, history
 from workbench.workflow.reference import cohort_of, get_reference
 from workbench.workflow.study import open_study
 

@@ -9,14 +9,11 @@ from workbench.cli.options import AsOption, JsonOption, StudyOption
 from workbench.cli.output import Output, table
 from workbench.domain.hashing import short
 from workbench.domain.prompts import Revision
-from workbench.errors import InputError, NotFoundError
+from workbench.errors import InputError
 from workbench.prompting.diff import diff_guidance, diff_text
 from workbench.prompting.files import prompt_text
-from workbench.prompting.render import render
-from workbench.prompting.tokens import count_tokens
-from workbench.storage import reports as report_store
 from workbench.workflow import accept as accepting
-from workbench.workflow import prompts, reference
+from workbench.workflow import browse, prompts, reference
 from workbench.workflow.run import prepare
 from workbench.workflow.score import find_score
 from workbench.workflow.study import Study, open_study
@@ -61,6 +58,7 @@ def show(
     *,
     report: Annotated[str | None, typer.Option(help="Show the texts a model is sent for this report.")] = None,
     study: StudyOption = None,
+    as_name: AsOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """Show a revision's file, or the exact texts that a model is sent for a report.
@@ -77,15 +75,16 @@ def show(
         text = prompt_text(stored.prompt)
         out.answer({**_json(stored.revision), "text": text}, text)
         return
-    with opened.database.read() as conn:
-        found = report_store.get(conn, report)
-    if found is None:
-        raise NotFoundError(f"There is no report {report} in this study.")
-    system, user = render(stored.prompt, opened.label_set, found.select(opened.settings.sections))
-    tokens = count_tokens(system) + count_tokens(user)
+    sent = browse.rendered(opened, opened.actor(as_name), stored.prompt, report)
     out.answer(
-        {**_json(stored.revision), "report": report, "system": system, "user": user, "tokens_estimate": tokens},
-        f"--- system\n{system}\n--- user\n{user}\n--- about {tokens} tokens",
+        {
+            **_json(stored.revision),
+            "report": report,
+            "system": sent.system,
+            "user": sent.user,
+            "tokens_estimate": sent.tokens,
+        },
+        f"--- system\n{sent.system}\n--- user\n{sent.user}\n--- about {sent.tokens} tokens",
     )
 
 
@@ -107,7 +106,7 @@ def diff(
     opened = open_study(study)
     before, after = prompts.find_revision(opened, old), prompts.find_revision(opened, new)
     changes = [str(change) for change in diff_guidance(before.prompt.guidance, after.prompt.guidance)]
-    lines = diff_text(prompt_text(before.prompt), prompt_text(after.prompt))
+    lines = diff_text(before.prompt, after.prompt)
     shown = lines if as_text else "\n".join(changes)
     Output(as_json).answer(
         {"old": before.revision.number, "new": after.revision.number, "changes": changes, "text": lines},
@@ -142,7 +141,7 @@ def accept(
     revision: RevisionArgument,
     *,
     reason: Annotated[str, typer.Option(help="Why it is accepted.")],
-    sign: Annotated[list[str], typer.Option(help="Id of a check you sign off; `all` for every one.")] = [],  # noqa: B006
+    sign: Annotated[list[str], typer.Option(help="Name of a check you sign off; `all` for every one.")] = [],  # noqa: B006
     override: Annotated[str, typer.Option(help="Why a closed gate is passed over.")] = "",
     reference_name: Annotated[str | None, typer.Option("--reference", help="The newest when left out.")] = None,
     labeler: Annotated[str, typer.Option(help="The labeler whose score counts.")] = "rules",
@@ -161,13 +160,13 @@ def accept(
     opened = open_study(study)
     actor = opened.actor(as_name)
     gate = _gate(opened, actor_name=as_name, revision=revision, reference_name=reference_name, labeler=labeler)
-    rows = [(c.id, c.status, c.sentence) for c in gate.checks]
+    rows = [(c.name, c.status, c.sentence) for c in gate.checks]
     shown = table(f"Gate for revision {gate.score.prepared.number}", ["check", "", "why"], rows)
-    as_value = [{"id": c.id, "status": c.status.value, "sentence": c.sentence} for c in gate.checks]
+    as_value = [{"name": c.name, "status": c.status.value, "sentence": c.sentence} for c in gate.checks]
     if check:
         Output(as_json).answer({"revision": gate.score.prepared.number, "checks": as_value}, shown)
         return
-    signed = [c.id for c in gate.to_sign] if "all" in sign else sign
+    signed = [c.name for c in gate.to_sign] if "all" in sign else sign
     accepted = accepting.accept(opened, actor, gate, reason=reason, signed=signed, override=override)
     Output(as_json).answer(
         {**_json(accepted), "checks": as_value, "file": str(prompts.prompt_file(opened, accepted.number))},

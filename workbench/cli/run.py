@@ -5,6 +5,7 @@ from typing import Annotated
 import typer
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.table import Table
 
 from workbench.cli.options import AsOption, JsonOption, StudyOption
 from workbench.cli.output import Output, figure, table
@@ -143,7 +144,7 @@ def evaluate_command(
     """
     opened = open_study(study)
     actor = opened.actor(as_name)
-    prepared = _chosen(opened, actor, run_hash, prompt, cohort, labeler)
+    prepared = _chosen(opened, actor, run_hash=run_hash, prompt=prompt, cohort=cohort, labeler=labeler)
     ref = (
         reference.get_reference(opened, reference_name)
         if reference_name
@@ -154,7 +155,7 @@ def evaluate_command(
 
 
 def _chosen(
-    study: Study, actor: Actor, run_hash: str | None, prompt: str | None, cohort: str | None, labeler: str
+    study: Study, actor: Actor, *, run_hash: str | None, prompt: str | None, cohort: str | None, labeler: str
 ) -> PreparedRun:
     if run_hash is not None:
         return run.load(study, run_hash)
@@ -184,11 +185,11 @@ def score_json(study: Study, scored: score.Score) -> dict[str, object]:
         "left_out": list(scored.left_out),
         "looks": scored.looks,
         "scores": scored.evaluation.as_json(),
-        "policy_table": [[cell.as_json() for cell in row] for row in score.policies_table(study, scored)],
+        "policy_table": score.policies_table(study, scored).as_json(),
     }
 
 
-def score_shown(study: Study, scored: score.Score) -> list[object]:
+def score_shown(study: Study, scored: score.Score) -> list[Table | str]:
     """Return a score as tables and lines for people."""
     result, prepared, ref = scored.evaluation, scored.prepared, scored.reference
     rows = [
@@ -216,13 +217,17 @@ def score_shown(study: Study, scored: score.Score) -> list[object]:
     columns += ["F1 (95 %)", ""]
     answered = result.n_reports - result.n_failed
     cells = score.policies_table(study, scored)
-    names = ("present", "absent", "exclude")
-    policy_rows = [(f"vote: {name}", *(figure(cell) for cell in row)) for name, row in zip(names, cells, strict=True)]
+    names = [policy.value for policy in cells.policies]
+    policy_rows = [
+        (f"vote: {name}", *(figure(cell) for cell in row)) for name, row in zip(names, cells.macro_f1, strict=True)
+    ]
     return [
         table(title, columns, rows),
-        f"Macro-F1 {figure(result.macro_f1)} over {result.macro_f1.n} findings; micro-F1 {figure(result.micro_f1)}; "
-        f"{answered} of {result.n_reports} reports answered, {result.n_patients} patients; "
-        f"look {scored.looks} at this cohort.",
+        (
+            f"Macro-F1 {figure(result.macro_f1)} over {result.macro_f1.n} findings; micro-F1 {figure(result.micro_f1)}; "
+            f"{answered} of {result.n_reports} reports answered, {result.n_patients} patients; "
+            f"look {scored.looks} at this cohort."
+        ),
         *(["A single rater made this reference."] if ref.rule.single_rater else []),
         *(["Some of the reference's votes are simulated."] if ref.simulated else []),
         table("Macro-F1 by policy for uncertain", ["", *(f"prediction: {name}" for name in names)], policy_rows),

@@ -1,7 +1,9 @@
 """Commands that make or open a study: demo, serve, init."""
 
 import os
+import signal
 import socket
+import subprocess
 import sys
 import threading
 import time
@@ -10,6 +12,7 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
+from rich.table import Table
 
 from workbench.cli.options import AsOption, JsonOption, StudyOption
 from workbench.cli.output import Output, figure, table
@@ -73,7 +76,7 @@ def _demo_json(made: Demo) -> dict[str, object]:
     }
 
 
-def _demo_shown(made: Demo) -> list[object]:
+def _demo_shown(made: Demo) -> list[Table | str]:
     rows = [
         (
             row.revision.number,
@@ -85,7 +88,10 @@ def _demo_shown(made: Demo) -> list[object]:
         for row in made.rows
     ]
     title = f"Demo study in {made.study.folder}: macro-F1 on {made.reference.name} ({short(made.reference.hash)})"
-    return [table(title, ["revision", "hash", "status", "macro-F1 (95 %)", "message"], rows), made.study.settings.simulated]
+    return [
+        table(title, ["revision", "hash", "status", "macro-F1 (95 %)", "message"], rows),
+        made.study.settings.simulated,
+    ]
 
 
 def serve_command(
@@ -117,21 +123,23 @@ def _serve(folder: Path, port: int, address: str, out: Output) -> None:
     url = f"http://{'localhost' if address in {'127.0.0.1', '0.0.0.0'} else address}:{port}"  # noqa: S104
     out.tell(f"The workbench is at {url} - stop it with Ctrl-C.")
     _open_browser_soon(url)
-    # Streamlit reads .streamlit/config.toml from the current folder; what matters for safety is passed as flags too.
-    os.environ[STUDY_VARIABLE] = str(folder)
-    os.chdir(HOME)
     sys.stdout.flush()
-    app = HOME / "workbench" / "ui" / "app.py"
     flags = [f"--server.port={port}", f"--server.address={address}", "--server.headless=true"]
     flags += ["--browser.gatherUsageStats=false", "--global.developmentMode=false"]
-    _run_streamlit([str(app), *flags])
-
-
-def _run_streamlit(arguments: list[str]) -> None:
-    from streamlit.web.cli import main_run
-
-    sys.argv = ["streamlit", "run", *arguments]
-    main_run(arguments, standalone_mode=True)
+    # Streamlit reads .streamlit/config.toml from the current folder; what matters for safety is passed as flags too.
+    server = subprocess.Popen(
+        [sys.executable, "-m", "streamlit", "run", str(HOME / "workbench" / "ui" / "app.py"), *flags],
+        cwd=HOME,
+        env={**os.environ, STUDY_VARIABLE: str(folder)},
+    )
+    signal.signal(signal.SIGTERM, lambda *_: server.terminate())
+    try:
+        code = server.wait()
+    except KeyboardInterrupt:
+        server.terminate()
+        code = server.wait()
+    if code not in {0, -signal.SIGTERM, -signal.SIGINT}:
+        raise typer.Exit(1)
 
 
 def _open_browser_soon(url: str) -> None:

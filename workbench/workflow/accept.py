@@ -6,14 +6,15 @@ from datetime import UTC, datetime
 
 from workbench.domain.actors import Actor, Role
 from workbench.domain.prompts import Decision, Revision, RevisionStatus
-from workbench.domain.references import Outcome
 from workbench.errors import ConflictError, InputError
-from workbench.evaluation.gate import CheckStatus, GateCheck, gate_checks
-from workbench.workflow.errors import MistakeKind, kind_of
+from workbench.evaluation import gate as checking
+from workbench.evaluation.comparisons import newly_missed
+from workbench.evaluation.consensus import per_finding
+from workbench.evaluation.gate import GateCheck, GateStatus
 from workbench.workflow.history import history
-from workbench.workflow.prompts import decide, find_revision, revisions
+from workbench.workflow.prompts import decide, find_revision
 from workbench.workflow.run import extractions
-from workbench.workflow.score import Score
+from workbench.workflow.score import Score, ScoredArrays, arrays
 from workbench.workflow.study import Study
 
 
@@ -28,22 +29,21 @@ class Gate:
     @property
     def to_sign(self) -> tuple[GateCheck, ...]:
         """Return the checks that a named person must sign."""
-        return tuple(check for check in self.checks if check.status is CheckStatus.NEEDS_SIGN_OFF)
+        return tuple(check for check in self.checks if check.status is GateStatus.NEEDS_SIGNOFF)
 
     @property
     def blocked(self) -> tuple[GateCheck, ...]:
         """Return the checks that only an override with a reason passes over."""
-        return tuple(check for check in self.checks if check.status is CheckStatus.BLOCKED)
+        return tuple(check for check in self.checks if check.status is GateStatus.BLOCKED)
 
 
 def open_gate(study: Study, score: Score) -> Gate:
     """Return the gate for a scored revision (method 16), compared with the highest revision accepted so far."""
     parent = _parent_score(study, score)
-    missed = newly_missed_criticals(study, score, parent) if parent else ()
-    checks = gate_checks(
+    checks = checking.gate(
         score.evaluation,
-        parent.evaluation if parent else None,
-        newly_missed=[(finding, report) for report, finding in missed],
+        parent=parent.evaluation if parent else None,
+        newly_missed=newly_missed_criticals(study, score, parent) if parent else (),
     )
     return Gate(score, parent, tuple(checks))
 
@@ -59,18 +59,20 @@ def _parent_score(study: Study, score: Score) -> Score | None:
 
 def newly_missed_criticals(study: Study, score: Score, parent: Score) -> tuple[tuple[str, str], ...]:
     """Return (report, finding) of critical positives that the parent found and this revision misses."""
-    now, then = extractions(study, score.prepared), extractions(study, parent.prepared)
-    missed = (MistakeKind.MISSED, MistakeKind.FAILED)
-    found = []
-    for finding in sorted(study.label_set.critical):
-        policy = score.prediction_policies.of(finding)
-        for report in score.prepared.cohort.members:
-            if score.reference.items[report, finding].outcome is not Outcome.PRESENT:
-                continue
-            was = kind_of(Outcome.PRESENT, then[report].state(finding), policy) in missed
-            if not was and kind_of(Outcome.PRESENT, now[report].state(finding), policy) in missed:
-                found.append((report, finding))
-    return tuple(found)
+    then, now = _arrays(study, parent), _arrays(study, score)
+    kept = set(then.report_ids) & set(now.report_ids)  # worked examples of either prompt are scored in neither
+    rows = {report: i for i, report in enumerate(then.report_ids)}
+    order = [i for i, report in enumerate(now.report_ids) if report in kept]
+    ids = [now.report_ids[i] for i in order]
+    before = then.predictions[[rows[report] for report in ids]]
+    policies = per_finding(score.prediction_policies, study.label_set.ids)
+    missed = newly_missed(now.truth[order], before, now.predictions[order], policies)
+    pairs = [(ids[report], study.label_set.ids[finding]) for report, finding in missed]
+    return tuple(pair for pair in pairs if pair[1] in study.label_set.critical)
+
+
+def _arrays(study: Study, score: Score) -> ScoredArrays:
+    return arrays(study, score.prepared, score.reference, extractions(study, score.prepared))
 
 
 def accept(
@@ -89,7 +91,7 @@ def accept(
         actor: a lead.
         gate: from ``open_gate``.
         reason: why it is accepted; must not be empty.
-        signed: ids of the checks that this person signs off.
+        signed: names of the checks that this person signs off.
         override: why blocked checks are passed over; needed when there are any.
 
     Raises:
@@ -105,15 +107,26 @@ def accept(
     if gate.blocked and not override.strip():
         first = gate.blocked[0]
         raise InputError(
-            f"The gate is closed for revision {revision.number} ({len(gate.blocked)} checks): {first.sentence} "
+            f"The gate is closed for revision {revision.number}: {first.sentence} "
             "Mend the prompt, or override with a reason."
         )
-    unsigned = [check for check in gate.to_sign if check.id not in signed]
+    unsigned = [check for check in gate.to_sign if check.name not in signed]
     if unsigned:
         raise InputError(
-            f"Revision {revision.number} needs a sign-off on {len(unsigned)} checks; the first: {unsigned[0].sentence}"
+            f"Revision {revision.number} needs your sign-off on {', '.join(c.name for c in unsigned)}: "
+            f"{unsigned[0].sentence}"
         )
-    _decide(study, actor, revision, RevisionStatus.ACCEPTED, gate, reason, override)
+    decision = Decision(
+        revision.prompt_hash,
+        RevisionStatus.ACCEPTED,
+        actor.name,
+        datetime.now(UTC),
+        reason.strip(),
+        evaluation_hash=gate.score.hash,
+        signed=tuple(check.name for check in gate.to_sign),
+        override=override.strip() if gate.blocked else "",
+    )
+    decide(study, revision, decision)
     return find_revision(study, revision.prompt_hash).revision
 
 
@@ -123,28 +136,7 @@ def reject(study: Study, actor: Actor, revision: Revision, *, reason: str) -> Re
     if not reason.strip():
         raise InputError(f"Rejecting revision {revision.number} needs a reason.")
     if revision.status is not RevisionStatus.CANDIDATE:
-        raise ConflictError(f"Revision {revision.number} is {revision.status} already; only a candidate can be rejected.")
-    _decide(study, actor, revision, RevisionStatus.REJECTED, None, reason, "")
-    return next(r for r in revisions(study) if r.prompt_hash == revision.prompt_hash)
-
-
-def _decide(
-    study: Study,
-    actor: Actor,
-    revision: Revision,
-    status: RevisionStatus,
-    gate: Gate | None,
-    reason: str,
-    override: str,
-) -> None:
-    decision = Decision(
-        revision.prompt_hash,
-        status,
-        actor.name,
-        datetime.now(UTC),
-        reason.strip(),
-        evaluation_hash=gate.score.hash if gate else None,
-        signed=tuple(check.id for check in gate.to_sign) if gate else (),
-        override=override.strip() if gate and gate.blocked else "",
-    )
-    decide(study, actor, revision, decision)
+        raise ConflictError(f"Revision {revision.number} is {revision.status}; only a candidate can be rejected.")
+    decision = Decision(revision.prompt_hash, RevisionStatus.REJECTED, actor.name, datetime.now(UTC), reason.strip())
+    decide(study, revision, decision)
+    return find_revision(study, revision.prompt_hash).revision

@@ -83,9 +83,7 @@ def open_report(study: Study, actor: Actor, report_id: str) -> RatingTask:
         report = report_store.get(conn, report_id)
         if report is None:
             raise NotFoundError(f"There is no report {report_id} in this study.")
-        own = annotation_store.latest(
-            conn, [report_id], study.label_set.hash, rater=actor.name, submitted_only=False
-        )
+        own = annotation_store.latest(conn, [report_id], study.label_set.hash, rater=actor.name, submitted_only=False)
     return RatingTask(report, own[0] if own else None)
 
 

@@ -126,7 +126,7 @@ def define(
     missing = sorted(set(report_ids) - {r.id for r in reports})
     if missing:
         raise NotFoundError(f"Cohort {name}: report {missing[0]} is not in this study ({len(missing)} missing in all).")
-    return _fix(study, actor, name, purpose, reports, dict.fromkeys(report_ids, 1.0), seed)
+    return _fix(study, actor, name, purpose, reports=reports, probabilities=dict.fromkeys(report_ids, 1.0), seed=seed)
 
 
 def allocate(
@@ -158,7 +158,7 @@ def allocate(
     hits = _phrase_hits(study, pool)
     weights = _weights(pool, hits, enrich)
     drawn, probabilities = _draw(pool, near_duplicate_groups(pool), weights, size, seed)
-    cohort = _fix(study, actor, name, purpose, drawn, probabilities, seed)
+    cohort = _fix(study, actor, name, purpose, reports=drawn, probabilities=probabilities, seed=seed)
     expected = None if hits is None else _expected(study, drawn, hits)
     return Allocation(cohort, len({r.patient_id for r in drawn}), expected)
 
@@ -204,9 +204,7 @@ def _expected(study: Study, reports: Sequence[Report], hits: Mapping[str, frozen
     return {f: float(sum(f in hits[r.id] for r in reports)) for f in study.label_set.ids}
 
 
-def _weights(
-    pool: Sequence[Report], hits: Mapping[str, frozenset[str]] | None, enrich: float
-) -> dict[str, float]:
+def _weights(pool: Sequence[Report], hits: Mapping[str, frozenset[str]] | None, enrich: float) -> dict[str, float]:
     if enrich == 1 or hits is None:
         return {report.id: 1.0 for report in pool}
     counts: dict[str, int] = {}
@@ -280,6 +278,7 @@ def _fix(
     actor: Actor,
     name: str,
     purpose: Purpose,
+    *,
     reports: Sequence[Report],
     probabilities: Mapping[str, float],
     seed: int,

@@ -1,6 +1,8 @@
 """The demo study: invented reports, simulated raters, and the whole loop run on them for real."""
 
 import csv
+import shutil
+import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -51,9 +53,6 @@ def demo(folder: Path = FOLDER, *, tell: Callable[[str], None] = lambda _: None)
 
 
 def _make_aside(folder: Path, tell: Callable[[str], None]) -> None:
-    import shutil
-    import tempfile
-
     folder.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix=".demo-", dir=folder.parent) as aside:
         target = Path(aside) / "study"
@@ -99,9 +98,7 @@ def _revision(study: Study, lead: Actor, path: Path, reference: Reference) -> Sc
     prompt = read_prompt(path, label_set=study.label_set)
     rows = history(study, reference)
     parent = rows[-1].revision.prompt_hash if rows else None
-    revision = save_candidate(
-        study, lead, prompt, message=prompt.guidance.title, parent=parent, number=int(path.stem)
-    )
+    revision = save_candidate(study, lead, prompt, message=prompt.guidance.title, parent=parent, number=int(path.stem))
     prepared = prepare(study, lead, cohort="development", revision=revision.prompt_hash)
     execute(study, prepared)
     score = score_run(study, lead, prepared.run.hash, reference)
@@ -111,7 +108,7 @@ def _revision(study: Study, lead: Actor, path: Path, reference: Reference) -> Sc
         lead,
         gate,
         reason=f"Shipped revision: {prompt.guidance.title}",
-        signed=[check.id for check in gate.to_sign],
+        signed=[check.name for check in gate.to_sign],
         override=_OVERRIDE,
     )
     return score

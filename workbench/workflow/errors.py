@@ -2,100 +2,68 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from enum import StrEnum
 
 from workbench.domain.actors import Actor, Role
-from workbench.domain.findings import STATE_OF_CODE, Policy, State
-from workbench.domain.references import Outcome, ReferenceItem
+from workbench.domain.findings import STATE_OF_CODE, State
+from workbench.domain.references import ReferenceItem
 from workbench.domain.reports import Report
-from workbench.domain.runs import Extraction
+from workbench.evaluation import mistakes as counting
+from workbench.evaluation.consensus import per_finding
+from workbench.evaluation.mistakes import MistakeKind
 from workbench.workflow.cohorts import require_unlocked
 from workbench.workflow.reference import read_votes
 from workbench.workflow.run import extractions
-from workbench.workflow.score import Score
+from workbench.workflow.score import Score, arrays
 from workbench.workflow.study import Study
-
-
-class MistakeKind(StrEnum):
-    """Which way a cell is wrong."""
-
-    MISSED = "missed"  # false negative
-    INVENTED = "invented"  # false positive
-    FAILED = "failed"  # no usable reply, on a finding the reference has
 
 
 @dataclass(frozen=True, slots=True)
 class Mistake:
-    """One wrong cell: what the reference says, what the labeler said and on which words."""
+    """One wrong cell: what the reference says, what the labeler said and on which words.
+
+    ``predicted`` is None where the reply failed, and ``evidence`` then why. ``cost`` is the macro-F1 that setting this
+    cell alone right would gain. ``votes`` leaves out raters who did not submit.
+    """
 
     report: Report
     finding_id: str
     kind: MistakeKind
+    cost: float
     reference: ReferenceItem
     predicted: State | None
     evidence: str
-    votes: Mapping[str, State]  # by rater; raters who did not submit are left out
+    votes: Mapping[str, State]
 
 
 def mistakes(study: Study, actor: Actor, score: Score, finding_id: str | None = None) -> list[Mistake]:
-    """Return the wrong cells of a score, missed before invented, in report order; of one finding when it is named."""
+    """Return the wrong cells of a score, costliest first; of one finding when it is named."""
     actor.require(Role.LEAD, Role.ADMIN, Role.ADJUDICATOR, to="see where a run errs")
     require_unlocked(study, score.prepared.cohort, "see its errors")
     labels = extractions(study, score.prepared)
     votes = _votes_by_cell(study, score)
-    wanted = [finding_id] if finding_id else list(study.label_set.ids)
-    found = [
-        mistake
-        for finding in wanted
-        for mistake in _of_finding(score, labels, votes, finding)
-    ]
-    order = {kind: i for i, kind in enumerate((MistakeKind.MISSED, MistakeKind.FAILED, MistakeKind.INVENTED))}
-    return sorted(found, key=lambda m: (wanted.index(m.finding_id), order[m.kind], m.report.id))
-
-
-def _of_finding(
-    score: Score,
-    labels: Mapping[str, Extraction],
-    votes: Mapping[tuple[str, str], Mapping[str, State]],
-    finding: str,
-) -> list[Mistake]:
-    policy = score.prediction_policies.of(finding)
+    data = arrays(study, score.prepared, score.reference, labels)
+    reports = {report.id: report for report in score.prepared.reports}
+    policies = per_finding(score.prediction_policies, study.label_set.ids)
     found = []
-    for report in score.prepared.reports:
-        if report.id in score.left_out:
+    for wrong in counting.mistakes(data.truth, data.predictions, policies):
+        report, finding = data.report_ids[wrong.report], study.label_set.ids[wrong.finding]
+        if finding_id not in {None, finding}:
             continue
-        item = score.reference.items[report.id, finding]
-        extraction = labels[report.id]
-        kind = kind_of(item.outcome, extraction.state(finding), policy)
-        if kind is None:
-            continue
+        extraction = labels[report]
         mention = extraction.mentions.get(finding)
         found.append(
             Mistake(
-                report,
+                reports[report],
                 finding,
-                kind,
-                item,
+                wrong.kind,
+                wrong.cost,
+                score.reference.items[report, finding],
                 extraction.state(finding),
                 mention.evidence if mention else extraction.detail,
-                votes.get((report.id, finding), {}),
+                votes[report, finding],
             )
         )
     return found
-
-
-def kind_of(outcome: Outcome, predicted: State | None, policy: Policy) -> MistakeKind | None:
-    """Return how a cell is wrong, None where it is right or left out of the score."""
-    if outcome is Outcome.SHORT:
-        return None
-    if predicted is None:
-        return MistakeKind.FAILED if outcome is Outcome.PRESENT else None
-    if predicted is State.UNCERTAIN and policy is Policy.EXCLUDE:
-        return None
-    positive = predicted is State.PRESENT or (predicted is State.UNCERTAIN and policy is Policy.PRESENT)
-    if positive == (outcome is Outcome.PRESENT):
-        return None
-    return MistakeKind.INVENTED if positive else MistakeKind.MISSED
 
 
 def _votes_by_cell(study: Study, score: Score) -> dict[tuple[str, str], dict[str, State]]:
@@ -104,7 +72,6 @@ def _votes_by_cell(study: Study, score: Score) -> dict[tuple[str, str], dict[str
     for i, report in enumerate(votes.report_ids):
         for j, finding in enumerate(study.label_set.ids):
             row: Sequence[int] = votes.codes[i, j].tolist()
-            cells[report, finding] = {
-                rater: STATE_OF_CODE[code] for rater, code in zip(votes.raters, row, strict=True) if code in STATE_OF_CODE
-            }
+            pairs = zip(votes.raters, row, strict=True)
+            cells[report, finding] = {rater: STATE_OF_CODE[code] for rater, code in pairs if code in STATE_OF_CODE}
     return cells

@@ -5,14 +5,13 @@ from dataclasses import dataclass
 from workbench.domain.prompts import Decision, Revision, RevisionStatus
 from workbench.domain.references import Reference
 from workbench.domain.runs import LabelerSettings, Run
+from workbench.evaluation.gate import ACCURACY_FLOOR
 from workbench.storage import prompts as prompt_store
 from workbench.workflow.prompts import revisions
 from workbench.workflow.reference import cohort_of
 from workbench.workflow.run import PreparedRun, list_records, load
 from workbench.workflow.score import Score, find_score
 from workbench.workflow.study import Study
-
-ACCURACY_FLOOR = 0.90  # the paper's per-finding floor (method 16)
 
 
 @dataclass(frozen=True, slots=True)

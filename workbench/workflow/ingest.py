@@ -57,7 +57,12 @@ def import_reports(
         raise InputError(f"{path.name} holds no report.")
     with study.database.write() as conn:
         import_id = import_store.add(
-            conn, "reports", path.name, file_hash=_file_hash(path), actor=actor.name, at=datetime.now(UTC),
+            conn,
+            "reports",
+            path.name,
+            file_hash=_file_hash(path),
+            actor=actor.name,
+            at=datetime.now(UTC),
             rows=len(reports),
         )
         added, known = report_store.add(conn, reports, import_id)

@@ -11,7 +11,5 @@ from workbench.workflow.study import Study
 def record_look(study: Study, actor: Actor, cohort: Cohort, kind: str, prompt_hash: str) -> int:
     """Record that somebody looked at how a prompt does on a cohort; return the looks so far, this one included."""
     with study.database.write() as conn:
-        store.add_look(
-            conn, cohort.hash, kind=kind, prompt_hash=prompt_hash, actor=actor.name, at=datetime.now(UTC)
-        )
+        store.add_look(conn, cohort.hash, kind=kind, prompt_hash=prompt_hash, actor=actor.name, at=datetime.now(UTC))
         return store.looks(conn, cohort.hash)

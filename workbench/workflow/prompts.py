@@ -5,7 +5,6 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from workbench.domain.actors import Actor, Role
-from workbench.domain.hashing import short
 from workbench.domain.prompts import Decision, Prompt, Revision, RevisionStatus
 from workbench.errors import ConflictError, InputError, NotFoundError
 from workbench.formats.tables import write_text
@@ -38,7 +37,9 @@ def find_revision(study: Study, name: str | int | None = None) -> StoredPrompt:
         if name is None or str(name) == "accepted":
             accepted = [r for r in store.revisions(conn) if r.status is RevisionStatus.ACCEPTED]
             if not accepted:
-                raise NotFoundError("No revision has been accepted yet; bring one in with `workbench prompt import FILE`.")
+                raise NotFoundError(
+                    "No revision has been accepted yet; bring one in with `workbench prompt import FILE`."
+                )
             revision = accepted[-1]
         else:
             revision = _named(store.revisions(conn), str(name))
@@ -98,7 +99,7 @@ def import_prompt(study: Study, actor: Actor, path: Path, message: str = "") -> 
     return save_candidate(study, actor, prompt, message=message or f"imported from {path.name}", parent=parent)
 
 
-def decide(study: Study, actor: Actor, revision: Revision, decision: Decision) -> None:
+def decide(study: Study, revision: Revision, decision: Decision) -> None:
     """Append a decision on a revision and, for an acceptance, write its file.
 
     Rights and the gate are ``workflow.accept``'s; this refuses only to overwrite a file that holds another prompt.
@@ -156,7 +157,7 @@ def take_in_files(study: Study, actor: Actor) -> list[Revision]:
         if first_time:
             reason = "the study's prompt file, taken in as accepted"
             decision = Decision(revision.prompt_hash, RevisionStatus.ACCEPTED, actor.name, revision.created_at, reason)
-            decide(study, actor, revision, decision)
+            decide(study, revision, decision)
             parent = revision.prompt_hash
         hashes.add(prompt.hash)
         new.append(revision)

@@ -13,8 +13,8 @@ from workbench.domain.cohorts import Cohort
 from workbench.domain.findings import MISSING, State
 from workbench.domain.references import Outcome, Reference, ReferenceItem, VoteRule
 from workbench.errors import InputError, NotFoundError
-from workbench.evaluation.agreement import Agreement, agreement_by_finding
-from workbench.evaluation.consensus import Tally, collapse, tally
+from workbench.evaluation.agreement import Agreement, agreement
+from workbench.evaluation.consensus import Tally, collapse, per_finding, tally
 from workbench.storage import annotations as annotation_store
 from workbench.storage import cohorts as cohort_store
 from workbench.storage import references as reference_store
@@ -43,17 +43,17 @@ class FindingVote:
     not_present: int
     short: int
     ties: int
-    agreement: Agreement
 
 
 @dataclass(frozen=True, slots=True)
 class ReferenceSummary:
-    """A frozen reference with its counts per finding."""
+    """A frozen reference with its counts per finding, in label-set order; no agreement where a single rater made it."""
 
     reference: Reference
     cohort: Cohort
     reports: int
     findings: tuple[FindingVote, ...]
+    agreement: Agreement | None
 
 
 def read_votes(study: Study, cohort: Cohort, raters: Sequence[str] | None = None) -> Votes:
@@ -111,7 +111,8 @@ def freeze(
     votes = read_votes(study, cohort, raters)
     rule = rule or study.vote_rule
     _check_raters(votes, rule, cohort_name)
-    counted = tally(collapse(votes.codes, _policies(study)), rule)
+    policies = per_finding(study.label_set.vote_policies, study.label_set.ids)
+    counted = tally(collapse(votes.codes, policies), rule)
     with study.database.write() as conn:
         number = sum(r.cohort_hash == cohort.hash for r in reference_store.list_all(conn)) + 1
         reference = Reference(
@@ -136,7 +137,9 @@ def freeze(
 def _check_raters(votes: Votes, rule: VoteRule, cohort_name: str) -> None:
     gave = [r for i, r in enumerate(votes.raters) if (votes.codes[:, :, i] != MISSING).any()]
     if not gave:
-        raise InputError(f"Nobody has submitted labels for the cohort {cohort_name} yet, so there is nothing to vote on.")
+        raise InputError(
+            f"Nobody has submitted labels for the cohort {cohort_name} yet, so there is nothing to vote on."
+        )
     silent = sorted(set(votes.raters) - set(gave))
     if silent:
         raise InputError(f"{silent[0]} has submitted no label in the cohort {cohort_name}; name the raters who did.")
@@ -147,17 +150,13 @@ def _check_raters(votes: Votes, rule: VoteRule, cohort_name: str) -> None:
         )
 
 
-def _policies(study: Study) -> list[object]:
-    return [study.label_set.vote_policies.of(finding) for finding in study.label_set.ids]
-
-
 def _items(
     report_ids: Sequence[str], finding_ids: Sequence[str], counted: Tally
 ) -> dict[tuple[str, str], ReferenceItem]:
     outcome_of = {outcome.code: outcome for outcome in Outcome}
     return {
         (report, finding): ReferenceItem(
-            outcome_of[int(counted.outcomes[i, j])],
+            outcome_of[int(counted.outcome[i, j])],
             int(counted.present[i, j]),
             int(counted.missing[i, j]),
             bool(counted.tie[i, j]),
@@ -198,7 +197,8 @@ def reference_on(study: Study, cohort: Cohort) -> Reference:
         if reference.cohort_hash == cohort.hash:
             return reference
     raise NotFoundError(
-        f"The cohort {cohort.name} has no frozen reference yet; freeze one with `workbench reference freeze {cohort.name}`."
+        f"The cohort {cohort.name} has no frozen reference yet; "
+        f"freeze one with `workbench reference freeze {cohort.name}`."
     )
 
 
@@ -216,10 +216,10 @@ def summarize(study: Study, reference: Reference) -> ReferenceSummary:
     cohort = cohort_of(study, reference)
     require_unlocked(study, cohort, "look at its reference")
     votes = read_votes(study, cohort, reference.raters)
-    policies = [reference.vote_policies.of(finding) for finding in study.label_set.ids]
-    agreements = agreement_by_finding(collapse(votes.codes, policies))
+    collapsed = collapse(votes.codes, per_finding(reference.vote_policies, study.label_set.ids))
+    agreed = agreement(study.label_set.ids, collapsed) if len(reference.raters) > 1 else None
     rows = []
-    for finding, agreement in zip(study.label_set.ids, agreements, strict=True):
+    for finding in study.label_set.ids:
         items = [item for (_, f), item in reference.items.items() if f == finding]
         rows.append(
             FindingVote(
@@ -228,10 +228,9 @@ def summarize(study: Study, reference: Reference) -> ReferenceSummary:
                 sum(i.outcome is Outcome.NOT_PRESENT for i in items),
                 sum(i.outcome is Outcome.SHORT for i in items),
                 sum(i.tie for i in items),
-                agreement,
             )
         )
-    return ReferenceSummary(reference, cohort, len(votes.report_ids), tuple(rows))
+    return ReferenceSummary(reference, cohort, len(votes.report_ids), tuple(rows), agreed)
 
 
 def truth_codes(reference: Reference, report_ids: Sequence[str], finding_ids: Sequence[str]) -> Codes:

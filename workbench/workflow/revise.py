@@ -4,19 +4,19 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from workbench.domain.actors import Actor, Role
-from workbench.domain.findings import Policy, State
+from workbench.domain.findings import STATE_OF_CODE, State
 from workbench.domain.prompts import FindingGuidance, Guidance, Prompt
-from workbench.domain.references import Reference
+from workbench.domain.runs import Extraction, ExtractionStatus
 from workbench.errors import InputError
+from workbench.evaluation.comparisons import flips
+from workbench.evaluation.consensus import per_finding
 from workbench.evaluation.numbers import Figure
 from workbench.evaluation.scores import evaluate
 from workbench.labelers.rules import RulesLabeler
-from workbench.workflow.errors import kind_of
 from workbench.workflow.looks import record_look
 from workbench.workflow.run import extractions
-from workbench.workflow.score import Score, arrays
+from workbench.workflow.score import Score, ScoredArrays, arrays
 from workbench.workflow.study import Study
-from workbench.domain.runs import Extraction, ExtractionStatus
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,41 +92,44 @@ def try_prompt(study: Study, actor: Actor, prompt: Prompt, score: Score) -> Tria
         else Extraction(ExtractionStatus.BLANK)
         for report, text in score.prepared.texts
     }
-    before = extractions(study, score.prepared)
-    flips = _flips(study, score, before, after)
-    data = arrays(study, score.prepared, score.reference, after)
-    policies = _policies(study, score)
-    mended = evaluate(study.label_set.ids, data.truth, data.predictions, policies, data.patients, weights=data.weights)
+    before = arrays(study, score.prepared, score.reference, extractions(study, score.prepared))
+    mended = arrays(study, score.prepared, score.reference, after)
+    changes = _flips(study, score, before, mended)
+    result = evaluate(
+        study.label_set.ids,
+        mended.truth,
+        mended.predictions,
+        per_finding(score.prediction_policies, study.label_set.ids),
+        mended.patients,
+        weights=mended.weights,
+    )
     looks = record_look(study, actor, score.prepared.cohort, "try", prompt.hash)
-    changed = {flip.finding_id for flip in flips}
-    pairs = zip(score.evaluation.findings, mended.findings, strict=True)
+    changed = {flip.finding_id for flip in changes}
+    pairs = zip(score.evaluation.findings, result.findings, strict=True)
     return Trial(
-        tuple(flips),
+        tuple(changes),
         score.evaluation.macro_f1,
-        mended.macro_f1,
+        result.macro_f1,
         {old.finding_id: (old.f1, new.f1) for old, new in pairs if old.finding_id in changed},
         looks,
     )
 
 
-def _policies(study: Study, score: Score) -> list[Policy]:
-    return [score.prediction_policies.of(finding) for finding in study.label_set.ids]
-
-
-def _flips(
-    study: Study, score: Score, before: Mapping[str, Extraction], after: Mapping[str, Extraction]
-) -> list[Flip]:
-    reference: Reference = score.reference
-    flips = []
-    for finding in study.label_set.ids:
-        policy = score.prediction_policies.of(finding)
-        for report in score.prepared.cohort.members:
-            if report in score.left_out:
-                continue
-            outcome = reference.items[report, finding].outcome
-            old, new = before[report].state(finding), after[report].state(finding)
-            was_wrong = kind_of(outcome, old, policy) is not None
-            is_wrong = kind_of(outcome, new, policy) is not None
-            if was_wrong != is_wrong:
-                flips.append(Flip(report, finding, old, new, fixed=was_wrong))
-    return sorted(flips, key=lambda flip: (flip.fixed, flip.finding_id, flip.report_id))
+def _flips(study: Study, score: Score, before: ScoredArrays, after: ScoredArrays) -> list[Flip]:
+    """Return the changed cells, what breaks before what is mended."""
+    policies = per_finding(score.prediction_policies, study.label_set.ids)
+    found = []
+    changes = flips(before.truth, before.predictions, after.predictions, policies)
+    for j, (finding, change) in enumerate(zip(study.label_set.ids, changes, strict=True)):
+        for rows, fixed in ((change.broken, False), (change.fixed, True)):
+            found += [
+                Flip(
+                    before.report_ids[i],
+                    finding,
+                    STATE_OF_CODE.get(int(before.predictions[i, j])),
+                    STATE_OF_CODE.get(int(after.predictions[i, j])),
+                    fixed,
+                )
+                for i in rows
+            ]
+    return sorted(found, key=lambda flip: (flip.fixed, study.label_set.ids.index(flip.finding_id), flip.report_id))

@@ -14,8 +14,10 @@ from workbench.domain.hashing import canonical_json, content_hash
 from workbench.domain.references import Reference
 from workbench.domain.runs import Extraction
 from workbench.errors import ConflictError, InputError
-from workbench.evaluation.numbers import Figure
-from workbench.evaluation.scores import Evaluation, evaluate, policy_table
+from workbench.evaluation.consensus import per_finding
+from workbench.evaluation.evaluations import Evaluation
+from workbench.evaluation.policies import PolicyTable, policy_table
+from workbench.evaluation.scores import evaluate
 from workbench.storage import evaluations as store
 from workbench.workflow.reference import cohort_of, read_votes, truth_codes
 from workbench.workflow.run import PreparedRun, extractions, load, progress
@@ -106,7 +108,7 @@ def score_run(study: Study, actor: Actor, run_hash: str, reference: Reference) -
         study.label_set.ids,
         data.truth,
         data.predictions,
-        [policies.of(finding) for finding in study.label_set.ids],
+        per_finding(policies, study.label_set.ids),
         data.patients,
         weights=data.weights,
     )
@@ -162,8 +164,8 @@ def _check_fits(study: Study, prepared: PreparedRun, reference: Reference) -> No
         )
     if reference.label_set_hash != study.label_set.hash or prepared.run.label_set_hash != study.label_set.hash:
         raise ConflictError(
-            "The label set has changed since this run or reference was made, so their findings no longer mean the same; "
-            "put the old label-set file back, or label and freeze anew."
+            "The label set has changed since this run or reference was made, so their findings no longer mean the "
+            "same; put the old label-set file back, or label and freeze anew."
         )
 
 
@@ -178,12 +180,12 @@ def _finished_extractions(study: Study, prepared: PreparedRun) -> dict[str, Extr
     return labels
 
 
-def policies_table(study: Study, score: Score) -> list[list[Figure]]:
-    """Return macro-F1 for each vote policy (rows) by prediction policy (columns), present / absent / exclude."""
+def policies_table(study: Study, score: Score) -> PolicyTable:
+    """Return macro-F1 under each vote policy by each prediction policy (method 5)."""
     cohort = score.prepared.cohort
     labels = _finished_extractions(study, score.prepared)
     data = arrays(study, score.prepared, score.reference, labels)
     votes = read_votes(study, cohort, score.reference.raters)
     row_of = {report: i for i, report in enumerate(votes.report_ids)}
     rows = [row_of[report] for report in data.report_ids]
-    return policy_table(votes.codes[rows], score.reference.rule, data.predictions)
+    return policy_table(study.label_set.ids, votes.codes[rows], score.reference.rule, data.predictions, data.patients)

@@ -71,7 +71,9 @@ class Study:
             return Actor(user, frozenset(people[user]))
         if len(leads) == 1:
             return Actor(leads[0], frozenset(people[leads[0]]))
-        raise RightsError(f"Say who you are with --as NAME; the study's people are: {', '.join(people) or 'nobody yet'}.")
+        raise RightsError(
+            f"Say who you are with --as NAME; the study's people are: {', '.join(people) or 'nobody yet'}."
+        )
 
 
 def _user() -> str:
@@ -117,7 +119,9 @@ def _with_policies(label_set: LabelSet, settings: StudySettings) -> LabelSet:
             continue
         unknown = sorted(set(policy.overrides) - set(label_set.ids))
         if unknown:
-            raise InputError(f"data/study.toml, policies.{side}.overrides: {unknown[0]} is no finding of {label_set.id}.")
+            raise InputError(
+                f"data/study.toml, policies.{side}.overrides: {unknown[0]} is no finding of {label_set.id}."
+            )
         changes[f"{side}_policies"] = Policies(policy.default, policy.overrides)
     if not changes:
         return label_set
