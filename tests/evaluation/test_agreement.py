@@ -1,0 +1,199 @@
+from itertools import combinations
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from workbench.domain.findings import MISSING
+from workbench.errors import InputError
+from workbench.evaluation.agreement import FOUR_STATES, Agreement, Coefficients, agreement, coefficients
+from workbench.evaluation.numbers import Figure, undefined
+
+
+def of_votes(rows: list[list[int]]) -> Coefficients:
+    """One finding's agreement from [report][rater]."""
+    return agreement(["f"], np.array(rows)[:, None, :]).findings[0]
+
+
+def value(figure: Figure) -> float:
+    assert figure.value is not None
+    return figure.value
+
+
+def counts_of(raw: np.ndarray, categories: list[object]) -> np.ndarray:
+    return np.stack([(raw == category).sum(axis=1) for category in categories], axis=1)
+
+
+def test_two_raters_by_hand() -> None:
+    # 10 reports: both present 2, both absent 5, apart 3
+    rows = [[1, 1]] * 2 + [[0, 0]] * 5 + [[1, 0]] * 2 + [[0, 1]]
+    found = of_votes(rows)
+    assert found.items == 10
+    assert value(found.prevalence) == 7 / 20
+    assert value(found.percent) == pytest.approx(0.7)
+    # two raters: positive agreement = 2a / (2a + b + c) = 4 / 7
+    assert value(found.positive) == pytest.approx(4 / 7)
+    # pi = .35: Fleiss pe = .35^2 + .65^2 = .545; AC1 pe = 2 * .35 * .65 = .455; BP pe = .5
+    assert value(found.fleiss) == pytest.approx((0.7 - 0.545) / (1 - 0.545))
+    assert value(found.ac1) == pytest.approx((0.7 - 0.455) / (1 - 0.455))
+    assert value(found.brennan_prediger) == pytest.approx((0.7 - 0.5) / 0.5)
+    # alpha = 1 - Do / De: Do = 3 / 10; De = 2 * 7 * 13 / (20 * 19)
+    assert value(found.alpha) == pytest.approx(1 - 0.3 / (2 * 7 * 13 / (20 * 19)))
+
+
+def test_fleiss_1971_as_published(shared: Path) -> None:
+    raw = pd.read_csv(shared / "agreement" / "fleiss_diagnoses_30x6.csv").to_numpy()
+    found = coefficients(counts_of(raw, sorted(set(raw.ravel()))), 0)
+    assert found.items == 30
+    assert value(found.fleiss) == pytest.approx(0.4302, abs=5e-5)
+    assert value(found.alpha) == pytest.approx(0.4334, abs=5e-5)
+
+
+def test_gwet_2014_with_gaps_as_published(shared: Path) -> None:
+    raw = pd.read_csv(shared / "agreement" / "gwet_raw_12x4.csv").iloc[:, 1:].to_numpy()
+    found = coefficients(counts_of(raw, [1, 2, 3, 4, 5]), 0)
+    assert found.items == 11
+    published = {"ac1": 0.775, "fleiss": 0.761, "alpha": 0.743, "brennan_prediger": 0.773, "percent": 0.818}
+    for name, expected in published.items():
+        assert value(getattr(found, name)) == pytest.approx(expected, abs=5e-4), name
+
+
+def test_gwet_distribution_of_six_raters_as_published(shared: Path) -> None:
+    counts = pd.read_csv(shared / "agreement" / "gwet_distribution_6raters.csv").iloc[:, 1:].to_numpy()
+    found = coefficients(counts, 0)
+    assert value(found.ac1) == pytest.approx(0.4448, abs=5e-5)
+    assert value(found.fleiss) == pytest.approx(0.4139, abs=5e-5)
+    assert value(found.alpha) == pytest.approx(0.4204, abs=5e-5)
+
+
+def test_alpha_is_krippendorffs_own_example() -> None:
+    # Krippendorff, Computing Krippendorff's Alpha-Reliability (2011), section C: nominal, any number of observers,
+    # missing data: 12 units, 4 observers, alpha 0.743
+    observers = [
+        [1, 2, 3, 3, 2, 1, 4, 1, 2, 0, 0, 0],
+        [1, 2, 3, 3, 2, 2, 4, 1, 2, 5, 0, 3],
+        [0, 3, 3, 3, 2, 3, 4, 2, 2, 5, 1, 0],
+        [1, 2, 3, 3, 2, 4, 4, 1, 2, 5, 1, 0],
+    ]
+    assert value(coefficients(counts_of(np.array(observers).T, [1, 2, 3, 4, 5]), 0).alpha) == pytest.approx(
+        0.743, abs=5e-4
+    )
+
+
+@pytest.mark.parametrize("answer", [0, 1])
+def test_raters_who_all_say_the_same_vary_in_nothing(answer: int) -> None:
+    found = of_votes([[answer] * 6] * 25)
+    assert found.alpha == found.fleiss == undefined("no variation", 25)
+    assert (found.percent.value, found.ac1.value, found.brennan_prediger.value) == (1, 1, 1)
+    if answer:
+        assert found.positive.value == 1
+    else:
+        assert found.positive == undefined("no rater called it present")
+
+
+def test_one_dissent_among_25_reports() -> None:
+    # one of 150 votes: pa = 1 - (10/30)/25 = .98667; pi = 1/150
+    found = of_votes([[1, 0, 0, 0, 0, 0]] + [[0] * 6] * 24)
+    pa, pi = 1 - 1 / 75, 1 / 150
+    assert value(found.percent) == pytest.approx(pa)
+    assert value(found.ac1) == pytest.approx((pa - 2 * pi * (1 - pi)) / (1 - 2 * pi * (1 - pi)))
+    assert value(found.alpha) == pytest.approx(0.0, abs=1e-12)  # Do = De exactly: 10/5 / 150 and 2 * 149 / (150 * 149)
+    assert value(found.fleiss) == pytest.approx(-1 / 149)
+    assert found.positive.value == 0
+
+
+def test_six_lone_positives_in_300_flatter_ac1_alone() -> None:
+    found = of_votes([[0] * i + [1] + [0] * (5 - i) for i in range(6)] + [[0] * 6] * 294)
+    assert value(found.ac1) == pytest.approx(0.993, abs=5e-4)
+    assert found.positive.value == 0
+    assert value(found.alpha) < 0.01
+
+
+def test_one_rater_is_told_so() -> None:
+    with pytest.raises(InputError, match="at least two raters"):
+        agreement(["f"], np.zeros((5, 1, 1), dtype=int))
+
+
+def test_reports_rated_once_give_no_agreement_but_a_prevalence() -> None:
+    found = of_votes([[1, MISSING], [MISSING, 0], [MISSING, MISSING]])
+    assert found.items == 0
+    assert found.prevalence == Figure(0.5, 2)
+    for name, figure in found.figures().items():
+        assert name == "prevalence" or figure == undefined("no report was rated by two raters")
+
+
+def test_a_lone_rating_does_not_make_variation() -> None:
+    # both raters saw only absent together; the one "present" was seen by one rater
+    found = of_votes([[0, 0], [0, 0], [1, MISSING]])
+    assert found.alpha == found.fleiss == undefined("no variation", 2)
+
+
+def test_four_states_and_the_states_a_study_asks_for() -> None:
+    ratings = np.array([[[1, 1, -1]], [[0, -2, -2]], [[-2, -2, -2]]])
+    assert value(agreement(["f"], ratings, categories=FOUR_STATES).findings[0].brennan_prediger) == pytest.approx(
+        (5 / 9 - 1 / 4) / (3 / 4)
+    )
+    with pytest.raises(ValueError, match=r"ratings \[0\] are none of the categories"):
+        agreement(["f"], ratings, categories=(1, -1, -2))
+    without = agreement(["f"], np.where(ratings == 0, -2, ratings), categories=(1, -1, -2)).findings[0]
+    assert value(without.brennan_prediger) == pytest.approx((7 / 9 - 1 / 3) / (2 / 3))
+    with pytest.raises(ValueError, match="none of the categories"):
+        agreement(["f"], ratings)
+
+
+def test_overall_is_the_mean_over_findings_where_defined() -> None:
+    varied, quiet = [[1, 1], [0, 0], [1, 0]], [[0, 0], [0, 0], [0, 0]]
+    both = np.stack([varied, quiet], axis=1)
+    found = agreement(["varied", "quiet"], both)
+    assert isinstance(found, Agreement)
+    assert found.overall.alpha == Figure(value(found.findings[0].alpha), 1)
+    assert (value(found.overall.percent), found.overall.percent.n) == (pytest.approx((2 / 3 + 1) / 2), 2)
+    assert found.overall.ac1.n == 2
+    assert set(found.as_json()["findings"]) == {"varied", "quiet"}  # type: ignore[call-overload]
+
+
+def test_chance_raters_of_findings_with_unlike_prevalence_do_not_seem_to_agree() -> None:
+    # pooled over cells such raters reach .18 and more; finding by finding nothing is left
+    rng = np.random.default_rng(0)
+    ratings = (rng.random((2000, 4, 6)) < np.array([0.02, 0.1, 0.3, 0.6])[None, :, None]).astype(int)
+    assert value(agreement(list("abcd"), ratings).overall.alpha) == pytest.approx(0, abs=0.01)
+    pooled = agreement(["all"], ratings.reshape(-1, 1, 6)).findings[0]
+    assert value(pooled.alpha) > 0.18
+
+
+def brute(rows: list[list[int]]) -> dict[str, float | None]:
+    """The coefficients from their definitions over pairs of ratings, category by category."""
+    given = [[v for v in row if v != MISSING] for row in rows]
+    pairable = [row for row in given if len(row) >= 2]
+    pairs = [list(combinations(row, 2)) for row in pairable]
+    pa = sum(sum(a == b for a, b in p) / len(p) for p in pairs) / len(pairs)
+    rated = [row for row in given if row]
+    pi = [sum(row.count(k) / len(row) for row in rated) / len(rated) for k in (0, 1)]
+    together = sum(2 * sum(a == b == 1 for a, b in p) for p in pairs)
+    possible = sum((a == 1) + (b == 1) for p in pairs for a, b in p)
+    values = [v for row in pairable for v in row]
+    n, ones = len(values), sum(values)
+    observed = sum(2 * sum(a != b for a, b in p) / (len(row) - 1) for row, p in zip(pairable, pairs, strict=True)) / n
+    expected = 2 * ones * (n - ones) / (n * (n - 1))
+    chance = {"fleiss": pi[0] ** 2 + pi[1] ** 2, "ac1": 2 * pi[0] * pi[1], "brennan_prediger": 0.5}
+    kappas = {name: (pa - pe) / (1 - pe) if pe < 1 else None for name, pe in chance.items()}
+    kappas["fleiss"] = kappas["fleiss"] if expected else None
+    return {
+        "percent": pa,
+        "positive": together / possible if possible else None,
+        "alpha": 1 - observed / expected if expected else None,
+        **kappas,
+    }
+
+
+@given(st.lists(st.lists(st.sampled_from([0, 1, MISSING]), min_size=4, max_size=4), min_size=1, max_size=8))
+def test_coefficients_equal_their_definitions_over_pairs(rows: list[list[int]]) -> None:
+    found = of_votes(rows)
+    if not found.items:
+        return
+    for name, expected in brute(rows).items():
+        figure = getattr(found, name)
+        assert figure.value == pytest.approx(expected, abs=1e-12), name

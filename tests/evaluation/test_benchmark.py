@@ -1,0 +1,83 @@
+import numpy as np
+import pytest
+
+from workbench.domain.findings import FAILED, MISSING, Policy
+from workbench.domain.references import VoteRule
+from workbench.errors import InputError
+from workbench.evaluation.benchmark import rule_of_others, single_rater_benchmark
+
+RATERS = ["ann", "ben", "cai", "dee", "eli", "fay"]
+
+
+@pytest.mark.parametrize(("n", "k"), [(6, 3), (5, 3), (4, 2), (3, 2)])
+def test_the_others_decide_by_majority(n: int, k: int) -> None:
+    assert rule_of_others(n) == VoteRule(k, n - 1)
+
+
+def test_two_raters_leave_no_vote() -> None:
+    with pytest.raises(InputError, match="three raters or more and there are 2"):
+        rule_of_others(2)
+
+
+def test_each_rater_and_the_model_by_hand() -> None:
+    votes = np.array(
+        [
+            [1, 1, 1, 0, 0, 0],  # 3 of the other 5 for dee, eli, fay; 2 for ann, ben, cai
+            [1, 1, 1, 1, 1, 0],  # present for everybody
+            [1, 0, 0, 0, 0, 0],  # absent for everybody
+            [0, 0, 0, 0, 0, 0],
+        ]
+    )[:, None, :]
+    model = [[1], [1], [0], [FAILED]]
+    found = single_rater_benchmark(
+        ["f"],
+        RATERS,
+        votes,
+        [Policy.ABSENT],
+        list("pqrs"),
+        predictions=model,
+        prediction_policies=[Policy.ABSENT],
+        resamples=0,
+    )
+    assert found.rule == VoteRule(3, 5)
+    by_rater = {row.rater: row.scores.findings[0] for row in found.raters}
+    # ann: reference 0 1 0 0, says 1 1 1 0: tp 1, fp 2 -> 2/4
+    assert (by_rater["ann"].tp, by_rater["ann"].fp, by_rater["ann"].f1.value) == (1, 2, 2 / 4)
+    # ben, cai: say 1 1 0 0: tp 1, fp 1 -> 2/3
+    assert by_rater["ben"].f1.value == by_rater["cai"].f1.value == 2 / 3
+    # dee, eli: reference 1 1 0 0, say 0 1 0 0: tp 1, fn 1 -> 2/3; fay says nothing: 0
+    assert by_rater["dee"].f1.value == by_rater["eli"].f1.value == 2 / 3
+    assert by_rater["fay"].f1.value == 0
+    assert found.mean_rater.value == pytest.approx((2 / 4 + 4 * 2 / 3 + 0) / 6)
+    assert found.mean_rater.n == 6
+    # model 1 1 0 failed: against 0 1 0 0 2/3 for three raters, against 1 1 0 0 1.0 for three
+    assert [row.model.macro_f1.value for row in found.raters if row.model] == [2 / 3] * 3 + [1.0] * 3
+    assert found.mean_model.value == pytest.approx(5 / 6)
+
+
+def test_what_a_rater_did_not_rate_is_scored_for_neither() -> None:
+    votes = np.array([[1, 1, 1, 1], [1, 1, 1, MISSING], [0, 0, 0, 0]])[:, None, :]
+    found = single_rater_benchmark(
+        ["f"], RATERS[:4], votes, [Policy.ABSENT], list("pqr"), predictions=[[1], [0], [0]],
+        prediction_policies=[Policy.ABSENT], resamples=0,
+    )  # fmt: skip
+    last = found.raters[3]
+    assert (last.scores.findings[0].n, last.scores.findings[0].f1.value) == (2, 1.0)
+    assert last.model is not None
+    assert (last.model.findings[0].n, last.model.macro_f1.value) == (2, 1.0)
+    assert found.raters[0].scores.findings[0].n == 3
+
+
+def test_an_uncertain_vote_counts_by_policy_on_both_sides() -> None:
+    votes = np.array([[-1, -1, 1, 0], [1, 1, 1, 1]])[:, None, :]
+
+    def first(policy: Policy) -> tuple[int, int, int]:
+        found = single_rater_benchmark(["f"], RATERS[:4], votes, [policy], list("pq"), resamples=0)
+        row = found.raters[0].scores.findings[0]
+        assert found.mean_model.value is None
+        return row.tp, row.fn, row.n
+
+    # ann says uncertain on report 1; the others of 2 of 3: uncertain, present, absent
+    assert first(Policy.PRESENT) == (2, 0, 2)  # reference present, ann present
+    assert first(Policy.ABSENT) == (1, 0, 2)  # reference absent, ann absent
+    assert first(Policy.EXCLUDE) == (1, 0, 1)  # ann's own vote is out
