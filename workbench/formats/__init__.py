@@ -1,0 +1,1 @@
+"""Files from outside and for outside, one module per form. Nothing here knows the database."""

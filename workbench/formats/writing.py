@@ -1,0 +1,84 @@
+"""Writing a file whole or not at all, and keeping spreadsheets from running a cell as a formula."""
+
+import csv
+import os
+import re
+import tempfile
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TextIO
+
+from workbench.errors import InputError
+
+_FORMULA = ("=", "+", "-", "@", "'")
+_NUMBER = re.compile(r"[+-]?\d+(\.\d+)?")
+
+
+def guard(cell: str) -> str:
+    """Return a text cell that no spreadsheet takes for a formula: an apostrophe goes before ``= + - @`` and ``'``.
+
+    Numbers such as -1 are left alone.
+    """
+    return f"'{cell}" if cell.startswith(_FORMULA) and not _NUMBER.fullmatch(cell) else cell
+
+
+def unguard(cell: str) -> str:
+    """Return the text cell that ``guard`` was given. An apostrophe that guards nothing ("'tis") stays."""
+    return cell[1:] if cell[:1] == "'" and cell[1:].startswith(_FORMULA) else cell
+
+
+@contextmanager
+def replacing(path: Path) -> Iterator[TextIO]:
+    """Give a UTF-8 text file that takes the place of ``path`` when all went well and leaves no trace otherwise.
+
+    Raises:
+        InputError: the folder is missing, ``path`` is a folder, or it may not be written to.
+    """
+    if path.is_dir():
+        raise InputError(f"{path} is a folder; name the file to write in it.")
+    try:
+        handle, aside = tempfile.mkstemp(prefix=f".{path.name}.", suffix=".partial", dir=path.parent)
+    except OSError as error:
+        raise InputError(f"{path} cannot be written: {_reason(error)}.") from error
+    try:
+        with os.fdopen(handle, "w", encoding="utf-8", newline="") as file:
+            yield file
+            file.flush()
+            os.fsync(file.fileno())
+        _take_usual_rights(aside, path)
+        os.replace(aside, path)  # noqa: PTH105 - both are on one file system
+    except BaseException:
+        Path(aside).unlink(missing_ok=True)
+        raise
+
+
+def row_writer(file: TextIO) -> Callable[[Sequence[str]], object]:
+    """Return a function that writes one CSV row, line feed at the end."""
+    plain = csv.writer(file, lineterminator="\n")
+    quoted = csv.writer(file, lineterminator="\n", quoting=csv.QUOTE_ALL)
+
+    def write(cells: Sequence[str]) -> object:
+        # Python's writer leaves a lone carriage return unquoted, which its own reader then refuses.
+        return (quoted if any("\r" in cell for cell in cells) else plain).writerow(cells)
+
+    return write
+
+
+def _take_usual_rights(aside: str, path: Path) -> None:
+    """Give the file the rights it had, or those of any new file: temporary files are closed to everybody else."""
+    if path.exists():
+        mode = path.stat().st_mode & 0o777
+    else:
+        mask = os.umask(0)
+        os.umask(mask)
+        mode = 0o666 & ~mask
+    Path(aside).chmod(mode)
+
+
+def _reason(error: OSError) -> str:
+    if isinstance(error, FileNotFoundError):
+        return "its folder does not exist"
+    if isinstance(error, PermissionError):
+        return "you may not write in its folder"
+    return error.strerror or "the system refused"
