@@ -83,6 +83,28 @@ def test_alpha_is_krippendorffs_own_example() -> None:
     )
 
 
+def test_two_states_with_gaps_as_irrcac_gives_them() -> None:
+    m = MISSING
+    rows = [
+        [1, 1, 0, 1, m, 1],
+        [0, 0, 0, 0, 0, 0],
+        [0, 1, 0, 0, m, m],
+        [1, 1, 1, 1, 1, 1],
+        [0, 0, 0, m, 0, 1],
+        [m, m, m, m, 1, m],  # rated once: in the prevalences behind the chance terms, not in the agreement
+        [0, 0, 1, 0, 0, 0],
+        [m, 0, m, 0, 0, 0],
+        [1, 0, 0, 1, 1, m],
+        [0, 0, 0, 0, 0, 0],
+    ]
+    found = of_votes(rows)
+    # irrCAC for Python, CAC(rows, categories=[0, 1], digits=10): gwet, fleiss, bp, krippendorff
+    irrcac = {"percent": 0.7518518519, "ac1": 0.5221845437, "fleiss": 0.4837357498, "brennan_prediger": 0.5037037037}
+    for name, expected in {**irrcac, "alpha": 0.4899193548}.items():
+        assert value(getattr(found, name)) == pytest.approx(expected, abs=1e-10), name
+    assert (found.items, found.prevalence.n) == (9, 48)
+
+
 @pytest.mark.parametrize("answer", [0, 1])
 def test_raters_who_all_say_the_same_vary_in_nothing(answer: int) -> None:
     found = of_votes([[answer] * 6] * 25)

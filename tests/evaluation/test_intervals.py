@@ -28,6 +28,8 @@ def test_wilson_as_published() -> None:
     assert wilson(15, 148) == pytest.approx((0.0624, 0.1605), abs=5e-5)
     assert wilson(0, 20) == pytest.approx((0.0, 0.1611), abs=5e-5)
     assert wilson(1, 29) == pytest.approx((0.0061, 0.1718), abs=5e-5)
+    # as statsmodels' proportion_confint(270, 300, method="wilson") gives it
+    assert wilson(270, 300) == pytest.approx((0.8608335376153785, 0.9290520854049847), rel=1e-12)
 
 
 @pytest.mark.parametrize("n", [1, 2, 7, 300, 10**6])
