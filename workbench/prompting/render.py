@@ -105,7 +105,7 @@ def _rendered(job: str) -> str:
 
 def _in_process(job: str) -> dict[str, object]:
     try:
-        done = subprocess.run(  # noqa: S603 - this interpreter, our own file, no shell
+        done = subprocess.run(
             [sys.executable, "-I", str(_PROCESS)],
             input=job,
             capture_output=True,

@@ -1,0 +1,226 @@
+"""A run labels each text once, says how far it is, survives what goes wrong, and has one runner at a time."""
+
+import asyncio
+import os
+import socket
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from workbench.domain.findings import LabelSet, State
+from workbench.domain.hashing import text_hash
+from workbench.domain.prompts import Prompt
+from workbench.domain.runs import Extraction, ExtractionStatus, LabelerSettings, Mention, Run, RunProgress
+from workbench.errors import ConflictError, WorkbenchError
+from workbench.labelers.registry import make_labeler, settings_of
+from workbench.running import liveness, process
+from workbench.running.runner import execute, run_keys
+from workbench.storage import runs as run_store
+from workbench.storage.database import Database
+
+TEXTS = [("1", "Effusion."), ("2", "Clear."), ("3", "Effusion."), ("4", "Edema.")]
+
+
+class Fake:
+    """Counts what it is asked and how much of it at a time."""
+
+    def __init__(self, delay: float = 0.0) -> None:
+        self.settings = LabelerSettings("fake", "scripted")
+        self.asked: Counter[tuple[str, int]] = Counter()
+        self.delay = delay
+        self.in_flight = self.most_in_flight = 0
+        self.when_asked: dict[int, Callable[[], object]] = {}
+
+    async def label(self, text: str, repeat: int = 1) -> Extraction:
+        self.asked[text, repeat] += 1
+        self.when_asked.pop(len(self.asked), lambda: None)()
+        self.in_flight += 1
+        self.most_in_flight = max(self.most_in_flight, self.in_flight)
+        try:
+            await asyncio.sleep(self.delay)
+        finally:
+            self.in_flight -= 1
+        if text == "crash":
+            raise ValueError(f"cannot read {text} of Mrs Smith")
+        if text == "told":
+            raise WorkbenchError("The server is not there.")
+        return Extraction(ExtractionStatus.OK, {"effusion": Mention(State.PRESENT, text)})
+
+
+Recorder = Callable[..., Run]
+
+
+def saved(database: Database, run: Run, texts: Sequence[tuple[str, str]] = TEXTS) -> dict[str, Extraction]:
+    with database.read() as conn:
+        found = run_store.extractions(conn, [key for key, _ in run_keys(run, texts)])
+    return {f"{key.text_hash}/{key.repeat}": extraction for key, extraction in found.items()}
+
+
+def test_labels_every_text_once_and_says_how_far_it_is(database: Database, a_run: Recorder) -> None:
+    run, fake, seen = a_run(), Fake(), list[RunProgress]()
+    progress = asyncio.run(execute(database, run, fake, TEXTS, on_progress=seen.append))
+    assert fake.asked == {("Effusion.", 1): 1, ("Clear.", 1): 1, ("Edema.", 1): 1}
+    assert (progress.total, progress.done, progress.failed, progress.alive) == (4, 4, {}, False)
+    assert progress.finished
+    assert (seen[0].done, seen[0].alive) == (0, True)
+    assert seen[-1].done == 4
+    assert saved(database, run)[f"{text_hash('Clear.')}/1"].state("effusion") is State.PRESENT
+    with database.read() as conn:
+        assert run_store.lease(conn, run.hash) is None
+        assert process.progress(conn, run, TEXTS) == replace(
+            progress, started_at=None, updated_at=run_store.last_saved_at(conn, [k for k, _ in run_keys(run, TEXTS)])
+        )
+
+
+def test_a_finished_run_asks_nothing(database: Database, a_run: Recorder) -> None:
+    run = a_run()
+    asyncio.run(execute(database, run, Fake(), TEXTS))
+    again = Fake()
+    assert asyncio.run(execute(database, run, again, TEXTS)).done == 4
+    assert again.asked == {}
+
+
+def test_a_longer_cohort_asks_only_what_is_new(database: Database, a_run: Recorder) -> None:
+    asyncio.run(execute(database, a_run(), Fake(), TEXTS[:2]))
+    fake = Fake()
+    asyncio.run(execute(database, a_run(), fake, TEXTS))
+    assert fake.asked == {("Edema.", 1): 1}
+
+
+def test_each_repeat_is_asked(database: Database, a_run: Recorder) -> None:
+    run, fake = a_run(repeats=3), Fake()
+    progress = asyncio.run(execute(database, run, fake, TEXTS))
+    assert progress.total == progress.done == 12
+    assert set(fake.asked.values()) == {1}
+    assert {repeat for _, repeat in fake.asked} == {1, 2, 3}
+    assert len(saved(database, run)) == 9
+
+
+@pytest.mark.parametrize("concurrency", [1, 7])
+def test_no_more_than_the_set_number_is_in_flight(database: Database, a_run: Recorder, concurrency: int) -> None:
+    fake = Fake(delay=0.001)
+    run = a_run(LabelerSettings("fake", "scripted", concurrency=concurrency))
+    asyncio.run(execute(database, run, fake, [(str(i), f"text {i}") for i in range(50)]))
+    assert fake.most_in_flight == concurrency
+
+
+def test_what_goes_wrong_with_one_text_stays_with_it_and_is_not_quoted(database: Database, a_run: Recorder) -> None:
+    texts = [("1", "crash"), ("2", "Clear."), ("3", "told"), ("4", "crash")]
+    run = a_run()
+    progress = asyncio.run(execute(database, run, Fake(), texts))
+    assert (progress.done, progress.failed) == (4, {"failed": 3})
+    found = saved(database, run, texts)
+    assert found[f"{text_hash('crash')}/1"].detail == "The labeler failed with ValueError."
+    assert found[f"{text_hash('told')}/1"].detail == "The server is not there."
+    assert found[f"{text_hash('Clear.')}/1"].status is ExtractionStatus.OK
+
+
+def test_stopping_keeps_what_came_and_gives_the_run_back(database: Database, a_run: Recorder) -> None:
+    run, texts = a_run(), [(str(i), f"text {i}") for i in range(100)]
+
+    async def stopped() -> int:
+        fake = Fake(delay=0.002)
+        task = asyncio.create_task(execute(database, run, fake, texts))
+        fake.when_asked[20] = task.cancel
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        return len(fake.asked)
+
+    asked = asyncio.run(stopped())
+    assert asked - 1 <= len(saved(database, run, texts)) < 100
+    rest = Fake()
+    assert asyncio.run(execute(database, run, rest, texts)).finished
+    assert len(rest.asked) <= 100 - (asked - 1)
+
+
+def held_by(database: Database, run: Run, runner: str, *, ago: timedelta) -> None:
+    with database.write() as conn:
+        assert run_store.acquire_lease(conn, run.hash, runner, datetime.now(UTC) - ago, timedelta(0))
+
+
+def test_a_second_runner_is_told_who_works_on_the_run(database: Database, a_run: Recorder) -> None:
+    run = a_run()
+
+    async def two() -> list[RunProgress | BaseException]:
+        both = [execute(database, run, Fake(delay=0.1), TEXTS) for _ in range(2)]
+        return await asyncio.gather(*both, return_exceptions=True)
+
+    results = asyncio.run(two())
+    refused = [result for result in results if isinstance(result, ConflictError)]
+    assert [str(error) for error in refused] == [
+        (
+            f"This run is being worked on by process {os.getpid()} on {socket.gethostname()}; "
+            "wait for it, or stop that process first."
+        )
+    ]
+    assert [r.finished for r in results if isinstance(r, RunProgress)] == [True]
+
+
+def test_a_silent_runner_of_another_host_is_waited_for_half_a_minute(database: Database, a_run: Recorder) -> None:
+    run = a_run()
+    held_by(database, run, "elsewhere:1:ab", ago=timedelta(seconds=25))
+    with pytest.raises(ConflictError, match="process 1 on elsewhere"):
+        asyncio.run(execute(database, run, Fake(), TEXTS))
+    with database.write() as conn:
+        run_store.release_lease(conn, run.hash, "elsewhere:1:ab")
+    held_by(database, run, "elsewhere:1:ab", ago=timedelta(seconds=31))
+    assert asyncio.run(execute(database, run, Fake(), TEXTS)).finished
+
+
+def test_the_run_of_a_process_that_is_gone_is_taken_over_in_seconds(
+    database: Database, a_run: Recorder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = a_run()
+    gone = f"{socket.gethostname()}:{2**22 + 1}:ab"  # above the largest process id there is
+    assert liveness.process_gone(gone)
+    held_by(database, run, gone, ago=timedelta(seconds=0))
+    monkeypatch.setattr(liveness, "GONE_AFTER", timedelta(seconds=0.3))
+    assert asyncio.run(execute(database, run, Fake(), TEXTS)).finished
+
+
+def test_a_runner_that_lost_its_run_saves_nothing_more_and_stops(database: Database, a_run: Recorder) -> None:
+    run, texts = a_run(), [(str(i), f"text {i}") for i in range(1000)]
+
+    class Thief(Fake):
+        async def label(self, text: str, repeat: int = 1) -> Extraction:
+            if text == "text 5":
+                held_by(database, run, "elsewhere:1:ab", ago=timedelta(seconds=-60))
+            return await super().label(text, repeat)
+
+    thief = Thief(delay=0.01)
+    with pytest.raises(ConflictError, match="taken this run over"):
+        asyncio.run(execute(database, run, thief, texts))
+    assert len(thief.asked) < 1000
+    assert saved(database, run, texts) == {}
+
+
+def test_a_labeler_that_only_computes_does_not_stop_the_heart(
+    database: Database, a_run: Recorder, monkeypatch: pytest.MonkeyPatch, label_set: LabelSet, prompt: Prompt
+) -> None:
+    run = a_run(settings_of("rules", kind="rules"))
+    beats: list[datetime] = []
+    real = run_store.heartbeat
+
+    def heartbeat(conn: object, run_hash: str, runner: str, now: datetime) -> bool:
+        beats.append(now)
+        return real(conn, run_hash, runner, now)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(run_store, "heartbeat", heartbeat)
+    monkeypatch.setattr("workbench.running.runner.SAVE_SECONDS", 0.01)
+    texts = [(str(i), f"No effusion number {i}. " * 20) for i in range(2000)]
+    progress = asyncio.run(execute(database, run, make_labeler(run.labeler, prompt, label_set), texts))
+    assert progress.finished
+    assert len(beats) > 2  # more than the one at the end
+
+
+def test_a_result_that_comes_while_others_are_saved_is_kept(
+    database: Database, a_run: Recorder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("workbench.running.runner.SAVE_SECONDS", 0.001)
+    run = a_run(LabelerSettings("fake", "scripted", concurrency=5))
+    texts = [(str(i), f"text {i}") for i in range(100)]
+    assert asyncio.run(execute(database, run, Fake(delay=0.002), texts)).finished
+    assert len(saved(database, run, texts)) == 100

@@ -1,0 +1,1 @@
+"""Carrying out runs: bounded, resumable, one runner at a time."""

@@ -1,0 +1,74 @@
+"""A run in a process of its own, which goes on when the page that started it is closed."""
+
+import os
+import sqlite3
+import subprocess
+import sys
+import threading
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+
+from workbench.domain.runs import ExtractionStatus, Run, RunProgress
+from workbench.running import liveness
+from workbench.running.runner import run_keys
+from workbench.storage import runs as run_store
+
+LOG = Path("data") / "run.log"
+_PACKAGE_FOLDER = Path(__file__).resolve().parents[2]
+_TAIL_BYTES = 4_000
+
+
+def start(study_folder: Path, args: Sequence[str]) -> int:
+    """Start ``python -m workbench run ARGS`` for a study and return its process id at once.
+
+    The process is in a session of its own: it outlives this one. It is told the study by WORKBENCH_STUDY and inherits
+    the environment, where keys stand; nothing secret may be in ``args``, which every user of the computer can read.
+    What it says goes to ``data/run.log`` of the study.
+    """
+    folder = study_folder.resolve()
+    with (folder / LOG).open("ab") as log:
+        child = subprocess.Popen(
+            [sys.executable, "-m", "workbench", "run", *args],
+            cwd=_PACKAGE_FOLDER,  # where -m finds the package even when it is not installed
+            env={**os.environ, "WORKBENCH_STUDY": str(folder), "PYTHONUNBUFFERED": "1"},
+            stdin=subprocess.DEVNULL,
+            stdout=log,
+            stderr=log,
+            start_new_session=True,
+        )
+    # A child nobody waits for stays a zombie, which looks alive.
+    threading.Thread(target=child.wait, daemon=True).start()
+    return child.pid
+
+
+def log_tail(study_folder: Path) -> str:
+    """Return the last lines that runs of a study have written; empty when there are none."""
+    try:
+        with (study_folder / LOG).open("rb") as log:
+            log.seek(max(0, log.seek(0, os.SEEK_END) - _TAIL_BYTES))
+            return log.read().decode("utf-8", "replace")
+    except FileNotFoundError:
+        return ""
+
+
+def progress(conn: sqlite3.Connection, run: Run, texts: Sequence[tuple[str, str]]) -> RunProgress:
+    """Return how far a run has come, by what is saved.
+
+    Args:
+        conn: for reading.
+        run: the run.
+        texts: (report id, text of the selected sections), as for ``execute``; each counts once per repeat.
+    """
+    keys = [key for key, _ in run_keys(run, texts)]
+    counts = run_store.status_counts(conn, keys)
+    lease = run_store.lease(conn, run.hash)
+    alive = liveness.is_alive(lease, datetime.now(UTC))
+    return RunProgress(
+        total=len(keys),
+        done=sum(counts.values()),
+        failed={status.value: n for status, n in counts.items() if status is not ExtractionStatus.OK},
+        alive=alive,
+        started_at=lease.acquired_at if lease and alive else None,
+        updated_at=run_store.last_saved_at(conn, keys),
+    )
