@@ -135,6 +135,7 @@ def reject(study: Study, actor: Actor, revision: Revision, *, reason: str) -> Re
     actor.require(Role.LEAD, to="reject a revision")
     if not reason.strip():
         raise InputError(f"Rejecting revision {revision.number} needs a reason.")
+    revision = find_revision(study, revision.prompt_hash).revision  # a page may hold an older state of it
     if revision.status is not RevisionStatus.CANDIDATE:
         raise ConflictError(f"Revision {revision.number} is {revision.status}; only a candidate can be rejected.")
     decision = Decision(revision.prompt_hash, RevisionStatus.REJECTED, actor.name, datetime.now(UTC), reason.strip())

@@ -37,6 +37,7 @@ class ReportLine:
     language: str
     source: str
     beginning: str
+    search: str  # the whole text in lower case
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +73,7 @@ def _line(study: Study, report: Report, cohorts: list[str]) -> ReportLine:
         report.language,
         report.source,
         " ".join(read.split())[:120],
+        report.text.lower(),
     )
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from workbench.domain.actors import Actor, Role
 from workbench.domain.prompts import Decision, Prompt, Revision, RevisionStatus
 from workbench.errors import ConflictError, InputError, NotFoundError
-from workbench.formats.tables import write_text
+from workbench.formats.writing import replacing
 from workbench.prompting.files import parse_prompt, prompt_text, read_prompt
 from workbench.storage import prompts as store
 from workbench.workflow.study import Study
@@ -128,7 +128,9 @@ def write_copy(study: Study, revision: Revision) -> None:
         return
     with study.database.read() as conn:
         text = store.prompt_text(conn, revision.prompt_hash)
-    write_text(path, text)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with replacing(path) as file:
+        file.write(text)
 
 
 def prompt_file(study: Study, number: int) -> Path:

@@ -135,12 +135,9 @@ def freeze(
 
 
 def _check_raters(votes: Votes, rule: VoteRule, cohort_name: str) -> None:
-    gave = [r for i, r in enumerate(votes.raters) if (votes.codes[:, :, i] != MISSING).any()]
-    if not gave:
-        raise InputError(
-            f"Nobody has submitted labels for the cohort {cohort_name} yet, so there is nothing to vote on."
-        )
-    silent = sorted(set(votes.raters) - set(gave))
+    if not votes.raters:
+        raise InputError(f"Nobody has submitted labels for the cohort {cohort_name} yet: there is nothing to vote on.")
+    silent = [r for i, r in enumerate(votes.raters) if (votes.codes[:, :, i] == MISSING).all()]
     if silent:
         raise InputError(f"{silent[0]} has submitted no label in the cohort {cohort_name}; name the raters who did.")
     if len(votes.raters) > rule.n:

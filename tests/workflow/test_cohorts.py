@@ -1,0 +1,110 @@
+"""Cohorts: by patient, seeded, fixed, near-duplicates together, validation locked."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from workbench.domain.actors import Actor
+from workbench.domain.cohorts import Purpose
+from workbench.errors import ConflictError, InputError, NotFoundError, RightsError
+from workbench.workflow import cohorts, run
+from workbench.workflow.ingest import import_reports
+from workbench.workflow.study import NewStudy, Study, init_study
+
+Write = Callable[[str, str], Path]
+WORDS = tuple("abcdefghijklmnopqrst")
+
+
+@pytest.fixture
+def full(study: Study, lead: Actor, csv_file: Write) -> Study:
+    """Forty reports of twenty patients, two each; r0 and r38 (of different patients) say nearly the same."""
+    rows = ["id,patient_id,text"]
+    for i in range(40):
+        text = " ".join("word" + WORDS[(i * 7 + j * (i + 3)) % 20] for j in range(30)) + f" report number {i}"
+        if i in {0, 38}:
+            text = " ".join("word" + w for w in WORDS) + f" is stable on {i}/2020"
+        rows.append(f"r{i},p{i // 2},FINDINGS: {text}.")
+    import_reports(study, lead, csv_file("reports.csv", "\n".join(rows) + "\n"))
+    return study
+
+
+def members(study: Study, name: str) -> set[str]:
+    return set(cohorts.get_cohort(study, name).members)
+
+
+def test_whole_patients_are_drawn_and_no_patient_is_in_two_cohorts(full: Study, lead: Actor) -> None:
+    cohorts.allocate(full, lead, "development", Purpose.DEVELOPMENT, size=20, seed=3)
+    cohorts.allocate(full, lead, "validation", Purpose.VALIDATION, size=10, seed=3)
+    patients = [{int(r[1:]) // 2 for r in members(full, name)} for name in ("development", "validation")]
+    assert patients[0].isdisjoint(patients[1])
+    assert {f"r{2 * p + i}" for p in patients[0] for i in (0, 1)} == members(full, "development")
+    assert len(members(full, "development")) == 20
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_near_duplicates_of_different_patients_are_drawn_together_or_not_at_all(
+    full: Study, lead: Actor, seed: int
+) -> None:
+    cohorts.allocate(full, lead, "development", Purpose.DEVELOPMENT, size=20, seed=seed)
+    drawn = members(full, "development")
+    assert ("r0" in drawn) == ("r38" in drawn)
+
+
+def test_the_same_seed_draws_the_same_and_another_seed_another(full: Study, lead: Actor, tmp_path: Path) -> None:
+    drawn = []
+    for folder, seed in (("one", 1), ("two", 1), ("three", 2)):
+        twin = init_study(tmp_path / folder, NewStudy("Twin", {lead.name: sorted(lead.roles)}, with_prompts=False))
+        import_reports(twin, lead, tmp_path / "reports.csv")
+        drawn.append(cohorts.allocate(twin, lead, "a", Purpose.DEVELOPMENT, size=10, seed=seed).cohort.hash)
+    assert drawn[0] == drawn[1]
+    assert drawn[0] != drawn[2]
+
+
+def test_a_cohort_is_fixed_once_made(full: Study, lead: Actor) -> None:
+    cohorts.allocate(full, lead, "development", Purpose.DEVELOPMENT, size=10)
+    with pytest.raises(ConflictError, match="fixed once it is made"):
+        cohorts.allocate(full, lead, "development", Purpose.DEVELOPMENT, size=4)
+
+
+def test_more_reports_than_there_are_is_refused_with_both_numbers(full: Study, lead: Actor) -> None:
+    with pytest.raises(InputError, match="41 reports were asked for, 40 are in no cohort"):
+        cohorts.allocate(full, lead, "development", Purpose.DEVELOPMENT, size=41)
+
+
+def test_a_patient_of_another_purpose_cannot_be_defined_in(full: Study, lead: Actor) -> None:
+    cohorts.define(full, lead, "development", Purpose.DEVELOPMENT, ["r0", "r1"])
+    with pytest.raises(ConflictError, match="patient p0 is already in the development cohort"):
+        cohorts.define(full, lead, "validation", Purpose.VALIDATION, ["r2", "r1"])
+    with pytest.raises(NotFoundError, match="no cohort validation"):
+        cohorts.get_cohort(full, "validation")
+
+
+def test_only_a_lead_allocates(full: Study, rater: Actor) -> None:
+    with pytest.raises(RightsError, match="may not allocate a cohort"):
+        cohorts.allocate(full, rater, "development", Purpose.DEVELOPMENT, size=4)
+
+
+def test_validation_is_locked_until_unlocked_with_everything_named(full: Study, lead: Actor) -> None:
+    cohorts.define(full, lead, "validation", Purpose.VALIDATION, ["r0", "r1"])
+    cohort = cohorts.get_cohort(full, "validation")
+    assert cohorts.locked_report_ids(full) == {"r0", "r1"}
+    with pytest.raises(RightsError, match="locked"):
+        cohorts.require_unlocked(full, cohort, "run a prompt on it")
+    details = {"revision": "4", "labeler": "rules", "policies": "as in the label set", "endpoint": ""}
+    with pytest.raises(InputError, match="must name beforehand: endpoint"):
+        cohorts.unlock(full, lead, "validation", reason="final", details=details)
+    cohorts.unlock(full, lead, "validation", reason="final", details={**details, "endpoint": "macro-F1 >= 0.9"})
+    cohorts.require_unlocked(full, cohort, "run a prompt on it")
+    assert cohorts.locked_report_ids(full) == set()
+
+
+def test_a_run_on_a_locked_cohort_is_refused(full: Study, lead: Actor) -> None:
+    cohorts.define(full, lead, "validation", Purpose.VALIDATION, ["r0", "r1"])
+    with pytest.raises((RightsError, NotFoundError)):
+        run.prepare(full, lead, cohort="validation")
+
+
+def test_enrichment_is_refused_below_one(full: Study, lead: Actor) -> None:
+    with pytest.raises(InputError, match="enrichment at least 1"):
+        cohorts.allocate(full, lead, "d", Purpose.DEVELOPMENT, size=4, enrich=0.5)

@@ -1,0 +1,222 @@
+"""Once round the loop on six reports whose scores are worked out by hand."""
+
+from collections.abc import Callable
+
+import pytest
+
+from workbench.domain.actors import Actor
+from workbench.domain.findings import State
+from workbench.domain.prompts import FindingGuidance, Prompt, RevisionStatus
+from workbench.errors import ConflictError, InputError, NotFoundError, RightsError
+from workbench.evaluation.mistakes import MistakeKind
+from workbench.prompting.files import read_prompt
+from workbench.workflow import accept, errors, history, prompts, revise, run
+from workbench.workflow.reference import freeze
+from workbench.workflow.score import Score, score_run
+from workbench.workflow.study import Study
+
+Make = Callable[..., Prompt]
+ALL_CHECKS = ("replies", "accuracy", "recall", "assessable", "newly_missed", "macro_f1")
+
+
+def scored(study: Study, lead: Actor, prompt: Prompt, parent: str | None = None) -> Score:
+    """Save, run and score a prompt on the development cohort."""
+    revision = prompts.save_candidate(study, lead, prompt, message=prompt.guidance.title, parent=parent)
+    prepared = run.prepare(study, lead, cohort="development", revision=revision.prompt_hash)
+    run.execute(study, prepared)
+    return score_run(study, lead, prepared.run.hash, freeze(study, lead, "development"))
+
+
+def accepted(study: Study, lead: Actor, score: Score) -> None:
+    accept.accept(study, lead, accept.open_gate(study, score), reason="better", signed=ALL_CHECKS, override="test")
+
+
+def test_the_score_is_the_one_worked_out_by_hand(rated: Study, lead: Actor, make_prompt: Make) -> None:
+    evaluation = scored(rated, lead, make_prompt()).evaluation
+    effusion, air = evaluation.of("pleural_effusion"), evaluation.of("pneumothorax")
+    # Reference: r1 r2 present, r3 r4 r6 not, r5 short. "pleural effusion" finds r1 (and r5, left out); r2 is missed.
+    assert (effusion.tp, effusion.fp, effusion.fn, effusion.tn, effusion.short) == (1, 0, 1, 3, 1)
+    assert effusion.f1.value == pytest.approx(2 / 3)
+    # Reference: r4 present, the other five not. "pneumothorax" finds r4, and not the negated one of r6.
+    assert (air.tp, air.fp, air.fn, air.tn, air.short) == (1, 0, 0, 5, 0)
+    assert evaluation.macro_f1.value == pytest.approx((2 / 3 + 1) / 2)
+    assert evaluation.macro_f1.n == 2
+    assert (evaluation.n_reports, evaluation.n_patients) == (6, 5)
+
+
+def test_scoring_again_gives_the_recorded_figures_and_is_no_new_look(
+    rated: Study, lead: Actor, make_prompt: Make
+) -> None:
+    first = scored(rated, lead, make_prompt())
+    second = score_run(rated, lead, first.prepared.run.hash, first.reference)
+    assert second.evaluation == first.evaluation
+    assert (first.looks, second.looks) == (1, 1)
+
+
+def test_errors_show_the_missed_report_with_its_votes(rated: Study, lead: Actor, make_prompt: Make) -> None:
+    found = errors.mistakes(rated, lead, scored(rated, lead, make_prompt()))
+    (missed,) = found
+    assert (missed.report.id, missed.finding_id, missed.kind) == ("r2", "pleural_effusion", MistakeKind.MISSED)
+    assert [missed.votes[f"rater{i}"] for i in range(1, 7)] == [State.PRESENT] * 4 + [State.ABSENT] * 2
+    assert missed.predicted is State.NOT_MENTIONED
+    # F1 would go from 2/3 to 1 in one of two findings.
+    assert missed.cost == pytest.approx((1 - 2 / 3) / 2)
+
+
+def test_a_trial_shows_what_the_edit_mends_and_breaks_and_counts_as_a_look(
+    rated: Study, lead: Actor, make_prompt: Make
+) -> None:
+    score = scored(rated, lead, make_prompt())
+    wider = FindingGuidance("fluid", ("pleural effusion", "fluid in the pleural space", "blunted angle"))
+    trial = revise.try_prompt(rated, lead, revise.with_finding(score.prepared.prompt, "pleural_effusion", wider), score)
+    assert [(f.report_id, f.fixed) for f in trial.flips] == [("r3", False), ("r2", True)]
+    assert (trial.fixed, trial.broken, trial.looks) == (1, 1, 2)
+    # Effusion: TP r1 r2, FP r3, TN r4 r6: F1 = 4 / 5.
+    assert trial.after.value == pytest.approx((0.8 + 1) / 2)
+    assert prompts.revisions(rated)[-1].number == 1, "a trial saves nothing"
+
+
+def test_the_gate_compares_with_the_accepted_revision_and_history_keeps_both(
+    rated: Study, lead: Actor, make_prompt: Make
+) -> None:
+    first = scored(rated, lead, make_prompt("first", "pleural fluid"))
+    accepted(rated, lead, first)
+    second = scored(
+        rated,
+        lead,
+        make_prompt("second", "pleural effusion, fluid in the pleural space"),
+        first.prepared.run.prompt_hash,
+    )
+    gate = accept.open_gate(rated, second)
+    assert gate.parent is not None
+    assert gate.parent.hash == first.hash
+    accepted(rated, lead, second)
+    rows = history.history(rated, first.reference)
+    assert [row.revision.number for row in rows] == [1, 2]
+    # First: effusion never found, F1 0, so macro 1/2. Second: r1 and r2 found, nothing wrong: 1.
+    assert [row.score.evaluation.macro_f1.value for row in rows if row.score] == [
+        pytest.approx(0.5),
+        pytest.approx(1.0),
+    ]
+    decision = rows[-1].decision
+    assert decision is not None
+    assert (decision.reason, decision.actor, decision.evaluation_hash) == ("better", "Dr. Lead", second.hash)
+
+
+def test_a_newly_missed_critical_positive_needs_a_sign_off(rated: Study, lead: Actor, make_prompt: Make) -> None:
+    first = scored(rated, lead, make_prompt("first", "pleural effusion"))
+    accepted(rated, lead, first)
+    worse = scored(rated, lead, make_prompt("worse", "fluid in the pleural space"), first.prepared.run.prompt_hash)
+    gate = accept.open_gate(rated, worse)
+    check = next(c for c in gate.checks if c.name == "newly_missed")
+    assert "pleural_effusion in r1" in check.sentence
+    with pytest.raises(InputError, match="newly_missed"):
+        accept.accept(rated, lead, gate, reason="try", signed=("assessable", "recall"), override="test")
+
+
+def test_acceptance_needs_a_reason_and_a_closed_gate_an_override(rated: Study, lead: Actor, make_prompt: Make) -> None:
+    gate = accept.open_gate(rated, scored(rated, lead, make_prompt()))
+    with pytest.raises(InputError, match="needs a reason"):
+        accept.accept(rated, lead, gate, reason=" ", signed=ALL_CHECKS)
+    with pytest.raises(InputError, match=r"gate is closed for revision 1: Accuracy is under 0.90"):
+        accept.accept(rated, lead, gate, reason="fine", signed=ALL_CHECKS)
+    assert prompts.revisions(rated)[0].status is RevisionStatus.CANDIDATE
+    assert not prompts.prompt_file(rated, 1).exists()
+
+
+def test_an_accepted_file_reads_back_to_the_same_hash_and_is_never_overwritten(
+    rated: Study, lead: Actor, make_prompt: Make
+) -> None:
+    score = scored(rated, lead, make_prompt())
+    path = prompts.prompt_file(rated, 1)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    accepted(rated, lead, score)
+    assert read_prompt(path, label_set=rated.label_set).hash == score.prepared.run.prompt_hash
+    with pytest.raises(ConflictError, match="accepted already"):
+        accepted(rated, lead, score)
+
+
+def test_a_file_in_the_way_stops_the_acceptance_before_it_is_recorded(
+    rated: Study, lead: Actor, make_prompt: Make
+) -> None:
+    score = scored(rated, lead, make_prompt())
+    other = prompts.prompt_file(rated, 1)
+    other.parent.mkdir(parents=True, exist_ok=True)
+    from workbench.prompting.files import prompt_text
+
+    other.write_text(prompt_text(make_prompt("another")), encoding="utf-8")
+    with pytest.raises(ConflictError, match="never overwritten"):
+        accepted(rated, lead, score)
+    assert prompts.revisions(rated)[0].status is RevisionStatus.CANDIDATE
+
+
+def test_files_of_an_empty_study_are_accepted_and_later_ones_are_candidates(
+    rated: Study, lead: Actor, make_prompt: Make
+) -> None:
+    from workbench.prompting.files import prompt_text
+
+    folder = rated.prompts_folder
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "0001.md").write_text(prompt_text(make_prompt("one")), encoding="utf-8")
+    (folder / "0003.md").write_text(prompt_text(make_prompt("three", "fluid")), encoding="utf-8")
+    first = prompts.take_in_files(rated, lead)
+    assert [r.number for r in first] == [1, 3]
+    assert {r.status for r in prompts.revisions(rated)} == {RevisionStatus.ACCEPTED}
+    (folder / "0004.md").write_text(prompt_text(make_prompt("four", "water")), encoding="utf-8")
+    later = prompts.take_in_files(rated, lead)
+    assert [(r.number, r.status) for r in later] == [(4, RevisionStatus.CANDIDATE)]
+    assert prompts.take_in_files(rated, lead) == []
+
+
+def test_a_run_that_is_not_finished_has_no_score(rated: Study, lead: Actor, make_prompt: Make) -> None:
+    revision = prompts.save_candidate(rated, lead, make_prompt(), message="x", parent=None)
+    prepared = run.prepare(rated, lead, cohort="development", revision=revision.number)
+    with pytest.raises(InputError, match="labelled 0 of 6 reports"):
+        score_run(rated, lead, prepared.run.hash, freeze(rated, lead, "development"))
+
+
+def test_the_same_run_is_prepared_once(rated: Study, lead: Actor, make_prompt: Make) -> None:
+    revision = prompts.save_candidate(rated, lead, make_prompt(), message="x", parent=None)
+    hashes = {run.prepare(rated, lead, cohort="development", revision=revision.number).run.hash for _ in range(2)}
+    assert len(hashes) == 1
+    assert len(run.list_runs(rated)) == 1
+
+
+def test_reports_quoted_in_worked_examples_are_left_out_of_the_score(
+    rated: Study, lead: Actor, make_prompt: Make
+) -> None:
+    from workbench.domain.prompts import Example
+
+    example = Example("Fluid in the pleural space.", {"pleural_effusion": State.PRESENT}, report_id="r2")
+    score = scored(rated, lead, revise.with_guidance(make_prompt(), examples=(example,)))
+    assert score.left_out == ("r2",)
+    assert score.evaluation.n_reports == 5
+    assert score.evaluation.of("pleural_effusion").f1.value == pytest.approx(1.0)  # the missed r2 is out
+
+
+def test_a_rater_may_do_none_of_it(rated: Study, lead: Actor, rater: Actor, make_prompt: Make) -> None:
+    score = scored(rated, lead, make_prompt())
+    with pytest.raises(RightsError):
+        prompts.save_candidate(rated, rater, make_prompt("x"), message="x", parent=None)
+    with pytest.raises(RightsError):
+        run.prepare(rated, rater, cohort="development", revision=1)
+    with pytest.raises(RightsError):
+        score_run(rated, rater, score.prepared.run.hash, score.reference)
+    with pytest.raises(RightsError):
+        errors.mistakes(rated, rater, score)
+    with pytest.raises(RightsError):
+        revise.try_prompt(rated, rater, make_prompt("x"), score)
+    with pytest.raises(RightsError):
+        accept.accept(rated, rater, accept.open_gate(rated, score), reason="x", signed=ALL_CHECKS, override="x")
+    assert prompts.revisions(rated)[0].status is RevisionStatus.CANDIDATE
+
+
+def test_rejecting_keeps_the_revision_and_needs_a_reason(rated: Study, lead: Actor, make_prompt: Make) -> None:
+    revision = prompts.save_candidate(rated, lead, make_prompt(), message="x", parent=None)
+    with pytest.raises(InputError, match="needs a reason"):
+        accept.reject(rated, lead, revision, reason="")
+    assert accept.reject(rated, lead, revision, reason="breaks r3").status is RevisionStatus.REJECTED
+    with pytest.raises(ConflictError, match="only a candidate"):
+        accept.reject(rated, lead, revision, reason="again")
+    with pytest.raises(NotFoundError, match="No revision is accepted yet"):
+        prompts.find_revision(rated)

@@ -1,0 +1,81 @@
+"""From six raters' votes to a frozen reference; the votes are written out in the conftest."""
+
+import pytest
+
+from workbench.domain.actors import Actor
+from workbench.domain.references import Outcome, VoteRule
+from workbench.errors import InputError, NotFoundError, RightsError
+from workbench.workflow import annotate, reference
+from workbench.workflow.cohorts import get_cohort
+from workbench.workflow.study import Study
+
+
+def test_votes_come_out_as_counted_by_hand(rated: Study, lead: Actor) -> None:
+    frozen = reference.freeze(rated, lead, "development")
+    effusion = {r: frozen.items[r, "pleural_effusion"] for r in ("r1", "r2", "r3", "r4", "r5", "r6")}
+    assert [i.outcome for i in effusion.values()] == [
+        Outcome.PRESENT,  # 6 of 6
+        Outcome.PRESENT,  # 4 of 6
+        Outcome.NOT_PRESENT,  # 3 of 6 with nothing missing: an even split
+        Outcome.NOT_PRESENT,
+        Outcome.SHORT,  # 3 of 5, the missing vote could make it 4
+        Outcome.NOT_PRESENT,
+    ]
+    assert [i.present for i in effusion.values()] == [6, 4, 3, 0, 3, 0]
+    assert [i.missing for i in effusion.values()] == [0, 0, 0, 0, 1, 0]
+    assert [r for r, i in effusion.items() if i.tie] == ["r3"]
+    air = [frozen.items[r, "pneumothorax"].outcome for r in ("r1", "r2", "r3", "r4", "r5", "r6")]
+    assert air == [Outcome.NOT_PRESENT] * 3 + [Outcome.PRESENT] + [Outcome.NOT_PRESENT] * 2  # r5: 0 + 1 < 4
+
+
+def test_the_summary_counts_what_the_items_say(rated: Study, lead: Actor) -> None:
+    summary = reference.summarize(rated, reference.freeze(rated, lead, "development"))
+    effusion = next(f for f in summary.findings if f.finding_id == "pleural_effusion")
+    assert (effusion.present, effusion.not_present, effusion.short, effusion.ties) == (2, 3, 1, 1)
+    assert summary.agreement is not None
+
+
+def test_freezing_the_same_votes_again_gives_the_same_reference(rated: Study, lead: Actor) -> None:
+    first = reference.freeze(rated, lead, "development")
+    second = reference.freeze(rated, lead, "development")
+    assert (second.name, second.hash) == (first.name, first.hash)
+    assert len(reference.list_references(rated)) == 1
+
+
+def test_what_is_read_back_has_the_hash_it_was_frozen_with(rated: Study, lead: Actor) -> None:
+    frozen = reference.freeze(rated, lead, "development")
+    assert reference.get_reference(rated, "development-1").hash == frozen.hash
+    assert reference.get_reference(rated, frozen.hash[:10]).name == "development-1"
+
+
+def test_a_single_rater_reference_is_allowed_and_says_so(rated: Study, lead: Actor) -> None:
+    frozen = reference.freeze(rated, lead, "development", raters=["rater5"], rule=VoteRule(1, 1))
+    assert frozen.rule.single_rater
+    assert frozen.items["r4", "pneumothorax"].outcome is Outcome.PRESENT
+    assert reference.summarize(rated, frozen).agreement is None
+
+
+def test_more_raters_than_votes_are_refused_until_six_are_named(rated: Study, lead: Actor, rater: Actor) -> None:
+    annotate.save(rated, rater, "r1", {}, submitted=True)
+    with pytest.raises(InputError, match="7 raters submitted labels for development, the vote is 4 of 6: name the 6"):
+        reference.freeze(rated, lead, "development")
+    six = [f"rater{i}" for i in range(1, 7)]
+    assert reference.freeze(rated, lead, "development", raters=six).raters == tuple(six)
+
+
+def test_a_rater_without_labels_cannot_be_named(rated: Study, lead: Actor) -> None:
+    with pytest.raises(InputError, match="Dr. Nobody has submitted no label"):
+        reference.freeze(rated, lead, "development", raters=["Dr. Nobody"], rule=VoteRule(1, 1))
+
+
+def test_nobody_but_a_lead_freezes(rated: Study, rater: Actor) -> None:
+    with pytest.raises(RightsError, match="may not freeze a reference"):
+        reference.freeze(rated, rater, "development")
+    assert reference.list_references(rated) == []
+
+
+def test_without_a_reference_the_message_says_how_to_make_one(rated: Study) -> None:
+    with pytest.raises(NotFoundError, match="workbench reference freeze"):
+        reference.get_reference(rated)
+    with pytest.raises(NotFoundError, match="workbench reference freeze development"):
+        reference.reference_on(rated, get_cohort(rated, "development"))
