@@ -218,5 +218,5 @@ def test_rejecting_keeps_the_revision_and_needs_a_reason(rated: Study, lead: Act
     assert accept.reject(rated, lead, revision, reason="breaks r3").status is RevisionStatus.REJECTED
     with pytest.raises(ConflictError, match="only a candidate"):
         accept.reject(rated, lead, revision, reason="again")
-    with pytest.raises(NotFoundError, match="No revision is accepted yet"):
+    with pytest.raises(NotFoundError, match="No revision has been accepted yet"):
         prompts.find_revision(rated)
