@@ -12,18 +12,15 @@ from workbench.domain.findings import CODES, Finding, LabelSet, Policies, Policy
 from workbench.domain.prompts import Cues, CueSet, FindingGuidance, Guidance, Prompt
 from workbench.domain.runs import Extraction, ExtractionStatus, LabelerSettings, Mention
 from workbench.errors import WorkbenchError
-from workbench.labelers.sentence_reader import Found, SentenceReader
+from workbench.labelers.sentence_reader import STRENGTH, Found, SentenceReader
 from workbench.text.normalise import placed_words
 from workbench.text.sentences import sentence_spans
 
 ENGINE_VERSION = "1"
 
 _SENTENCES_KEPT = 1 << 16
-# Over the sentences of a report the strongest word counts: a finding that is denied in one place and described in
-# another is there.
-_STRENGTH = {State.NOT_MENTIONED: 0, State.ABSENT: 1, State.UNCERTAIN: 2, State.PRESENT: 3}
-_CODE_OF_STRENGTH = tuple(CODES[state] for state in sorted(_STRENGTH, key=_STRENGTH.__getitem__))
-_STATE_OF_STRENGTH = tuple(sorted(_STRENGTH, key=_STRENGTH.__getitem__))
+_BY_STRENGTH = tuple(sorted(STRENGTH, key=STRENGTH.__getitem__))
+_CODE_OF_STRENGTH = tuple(CODES[state] for state in _BY_STRENGTH)
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +78,7 @@ class RulesLabeler:
                 if strength > best.get(finding, (0, ""))[0]:
                     best[finding] = (strength, sentence)
         return {
-            self._ids[finding]: Mention(_STATE_OF_STRENGTH[strength], evidence)
+            self._ids[finding]: Mention(_BY_STRENGTH[strength], evidence)
             for finding, (strength, evidence) in sorted(best.items())
         }
 
@@ -112,7 +109,7 @@ class RulesLabeler:
         return Extraction(ExtractionStatus.OK, self.label_text(text))
 
     def _strengths(self, sentence: str) -> tuple[tuple[int, int], ...]:
-        return tuple((finding, _STRENGTH[state]) for finding, state in self._reader.states(sentence).items())
+        return tuple((finding, STRENGTH[state]) for finding, state in self._reader.states(sentence).items())
 
 
 _CANARY_GUIDANCE = Guidance(

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import IntEnum
+from typing import NamedTuple
 
 from workbench.domain.findings import State
 from workbench.domain.prompts import Guidance
@@ -19,8 +20,7 @@ class Use(IntEnum):
     NORMAL = 2
 
 
-@dataclass(frozen=True, slots=True)
-class FindingRole:
+class FindingRole(NamedTuple):
     """What a phrase says of the finding with this number in the label set."""
 
     finding: int
@@ -41,7 +41,13 @@ class Found:
     state: State | None = None
 
 
-_ORDER = (State.NOT_MENTIONED, State.ABSENT, State.UNCERTAIN, State.PRESENT)
+class _NamedFinding(NamedTuple):
+    role: FindingRole
+    at: Named
+
+
+# Of what is said of a finding in several places the strongest counts: denied here and described there, it is there.
+STRENGTH = {State.NOT_MENTIONED: 0, State.ABSENT: 1, State.UNCERTAIN: 2, State.PRESENT: 3}
 
 
 class SentenceReader:
@@ -72,10 +78,9 @@ class SentenceReader:
         What is only named as past is left out.
         """
         states: dict[int, State] = {}
-        for finding, state, _ in self._findings(words(sentence))[0]:
-            if state is not State.NOT_MENTIONED and _ORDER.index(state) > _ORDER.index(
-                states.get(finding, State.NOT_MENTIONED)
-            ):
+        for named, state in self._findings(words(sentence))[0]:
+            finding = named.role.finding
+            if STRENGTH[state] > STRENGTH[states.get(finding, State.NOT_MENTIONED)]:
                 states[finding] = state
         return states
 
@@ -83,66 +88,64 @@ class SentenceReader:
         """Return the findings and cues found in the words of a sentence."""
         findings, cues = self._findings(sentence)
         found = [
-            Found(hit.start, hit.end, "normal" if _use(hit) is Use.NORMAL else "finding", finding, state)
-            for finding, state, hit in findings
+            Found(at.start, at.end, "normal" if role.use is Use.NORMAL else "finding", role.finding, state)
+            for (role, at), state in findings
         ]
         for cue in cues:
             kinds = [role.kind.name.lower() for role in cue.roles if role.side is not Side.TERMINATOR]
             found += [Found(cue.start, cue.end, kind) for kind in dict.fromkeys(kinds)]
         return found
 
-    def _findings(self, sentence: Sequence[str]) -> tuple[list[tuple[int, State, Hit[Role]]], list[Cue]]:
-        """Return what is said of each finding with where, and the cues that count."""
-        hits = self._finder.find(sentence)
-        named = [hit for hit in hits if isinstance(hit.phrase.payload, FindingRole)]
+    def _findings(self, sentence: Sequence[str]) -> tuple[list[tuple[_NamedFinding, State]], list[Cue]]:
+        """Return the findings named in a sentence with what is said of them, and the cues that count."""
+        named: list[_NamedFinding] = []
+        cue_hits: list[Hit[Role]] = []
+        for hit in self._finder.find(sentence):
+            role = hit.phrase.payload
+            if isinstance(role, FindingRole):
+                named.append(_NamedFinding(role, Named(hit.start, hit.head_end, hit.tail_start, hit.end)))
+            else:
+                cue_hits.append(hit)
         if not named:
             return [], []
-        scopes, cues = self._scopes(sentence, hits)
-        kept = _without_excluded(named)
-        return [(_finding(hit), _state(hit, scopes), hit) for hit in kept], cues
-
-    def _scopes(self, sentence: Sequence[str], hits: list[Hit[Role]]) -> tuple[Scopes, list[Cue]]:
-        cues = longest_cues(
-            (hit.start, hit.end, hit.phrase.payload) for hit in hits if isinstance(hit.phrase.payload, CueRole)
-        )
-        return Scopes(sentence, cues), cues
+        cues = _cues(cue_hits, named) if cue_hits else []
+        scopes = Scopes(sentence, cues, [one.at for one in named])
+        return [(one, _state(one, scopes)) for one in _without_excluded(named)], cues
 
 
-def _use(hit: Hit[Role]) -> Use | None:
-    return hit.phrase.payload.use if isinstance(hit.phrase.payload, FindingRole) else None
-
-
-def _finding(hit: Hit[Role]) -> int:
-    role = hit.phrase.payload
-    return role.finding if isinstance(role, FindingRole) else -1
-
-
-def _without_excluded(hits: list[Hit[Role]]) -> list[Hit[Role]]:
-    """Return the synonyms and normal statements that no exclusion (or, inside it, normal statement) silences."""
-    silencing: dict[int, list[Hit[Role]]] = {}
+def _cues(hits: list[Hit[Role]], named: list[_NamedFinding]) -> list[Cue]:
+    """Return the cues that count; one with a finding in its gap is none ("no effusion or change in")."""
+    found: list[tuple[int, int, CueRole]] = []
     for hit in hits:
-        if _use(hit) is not Use.SYNONYM:
-            silencing.setdefault(_finding(hit), []).append(hit)
+        role = hit.phrase.payload
+        if hit.phrase.head and any(hit.head_end < one.at.end and one.at.start < hit.tail_start for one in named):
+            continue
+        if isinstance(role, CueRole):
+            found.append((hit.start, hit.end, role))
+    return longest_cues(found)
+
+
+def _without_excluded(named: list[_NamedFinding]) -> list[_NamedFinding]:
+    """Return the synonyms and normal statements that no exclusion, nor a normal statement around them, silences."""
+    silencing = [one for one in named if one.role.use is not Use.SYNONYM]
     if not silencing:
-        return hits
+        return named
     return [
-        hit
-        for hit in hits
-        if _use(hit) is not Use.EXCLUSION
-        and not any(_silences(other, hit) for other in silencing.get(_finding(hit), ()))
+        one
+        for one in named
+        if one.role.use is not Use.EXCLUSION and not any(_silences(other, one) for other in silencing)
     ]
 
 
-def _silences(other: Hit[Role], hit: Hit[Role]) -> bool:
-    if other is hit:
+def _silences(other: _NamedFinding, one: _NamedFinding) -> bool:
+    if other is one or other.role.finding != one.role.finding:
         return False
-    if _use(other) is Use.EXCLUSION:
-        return other.start < hit.end and hit.start < other.end
-    return _use(hit) is Use.SYNONYM and other.start <= hit.start and hit.end <= other.end
+    if other.role.use is Use.EXCLUSION:
+        return other.at.start < one.at.end and one.at.start < other.at.end
+    return one.role.use is Use.SYNONYM and other.at.start <= one.at.start and one.at.end <= other.at.end
 
 
-def _state(hit: Hit[Role], scopes: Scopes) -> State:
-    named = Named(hit.start, hit.head_end, hit.tail_start, hit.end)
-    if _use(hit) is Use.NORMAL:
-        return State.PRESENT if scopes.negated_inside(named) else State.ABSENT
-    return scopes.state_of(named)
+def _state(named: _NamedFinding, scopes: Scopes) -> State:
+    if named.role.use is Use.NORMAL:
+        return State.PRESENT if scopes.negated_inside(named.at) else State.ABSENT
+    return scopes.state_of(named.at)

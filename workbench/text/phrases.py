@@ -19,7 +19,7 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from itertools import product
-from typing import Generic, TypeVar
+from typing import Generic, NamedTuple, TypeVar
 
 from workbench.errors import InputError
 from workbench.text.normalise import fold, stem, words
@@ -51,8 +51,7 @@ class Phrase(Generic[T]):
     tail: int
 
 
-@dataclass(frozen=True, slots=True)
-class Hit(Generic[T]):
+class Hit(NamedTuple, Generic[T]):
     """A phrase found at words ``start`` to ``end`` (end not included)."""
 
     start: int
@@ -132,7 +131,9 @@ class _Step(dict[int, "_Step[T] | None"], Generic[T]):
         super().__init__()
         self.finder = finder
         self.places = places  # a node, and how many more words its gap may skip (-1: it has none)
-        self.phrases = tuple(phrase for node, left in places if left < 0 for phrase in node.phrases)
+        found = (phrase for node, left in places if left < 0 for phrase in node.phrases)
+        # Two phrases that say the same of the same words ("effusion", "effus*") are one here.
+        self.phrases = tuple({(p.payload, p.head, p.tail): p for p in found}.values())
 
     def __missing__(self, word_class: int) -> "_Step[T] | None":
         step = self[word_class] = self.finder.step_from(self.places, word_class)

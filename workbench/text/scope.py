@@ -2,19 +2,21 @@
 
 A cue *before* reaches forward to the end of its clause: a semicolon, a terminator of its kind, or the end of the
 sentence. It passes commas, "and", "or" and "/", so that it holds for a whole list. A cue *after* reaches back, across
-commas only where an "and" or "or" shows that they part a list. Where cues overlap, the longest counts, and a
-pseudo-negation is a cue that does nothing: "no change in" thus silences the "no" in it. A comma followed by a cue of
-another kind ends a negation ("no effusion, possible pneumonia"). Of a negation and an uncertainty that hold for the
+commas only where an "and" or "or" shows that they part a list. A cue listed on both sides ("possible") looks forward
+first. Where cues overlap, the longest counts. A pseudo-negation denies nothing and silences the cue in it ("no change
+in"); it ends the reach of a negation before it, as a comma followed by a cue of another kind does ("no effusion,
+possible pneumonia"). Of a negation and an uncertainty that hold for the
 same thing the negation counts, unless a comma or the far side of the thing parts them: then the nearer does.
 """
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from enum import IntEnum
+from typing import NamedTuple
 
 from workbench.domain.findings import State
 from workbench.domain.prompts import Cues, CueSet
 
+_CLAUSE_ENDS = frozenset({";", "；"})
 _JOINING = frozenset({"and", "or", "nor", "&", "y", "o", "和", "或", "及"})
 
 
@@ -35,16 +37,14 @@ class Side(IntEnum):
     TERMINATOR = 2  # no cue: ends the reach of cues of its kind
 
 
-@dataclass(frozen=True, slots=True)
-class CueRole:
+class CueRole(NamedTuple):
     """What a cue phrase does."""
 
     kind: Kind
     side: Side
 
 
-@dataclass(frozen=True, slots=True)
-class Cue:
+class Cue(NamedTuple):
     """A cue found at words ``start`` to ``end`` (end not included)."""
 
     start: int
@@ -52,8 +52,7 @@ class Cue:
     roles: tuple[CueRole, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Named:
+class Named(NamedTuple):
     """A thing named at words ``start`` to ``end``; if it has a gap, it lies from ``head_end`` to ``tail_start``."""
 
     start: int
@@ -99,6 +98,8 @@ def longest_cues(found: Iterable[tuple[int, int, CueRole]]) -> list[Cue]:
     roles: dict[tuple[int, int], list[CueRole]] = {}
     for start, end, role in found:
         roles.setdefault((start, end), []).append(role)
+    if len(roles) == 1:
+        return [Cue(start, end, tuple(here)) for (start, end), here in roles.items()]
     kept: list[Cue] = []
     for start, end in sorted(roles, key=lambda span: (span[0] - span[1], -span[0])):
         if all(end <= cue.start or cue.end <= start for cue in kept):
@@ -113,12 +114,26 @@ class Scopes:
     Args:
         sentence: its words.
         cues: what ``longest_cues`` found in it.
+        things: everything named in it.
     """
 
-    def __init__(self, sentence: Sequence[str], cues: Sequence[Cue]) -> None:
+    def __init__(self, sentence: Sequence[str], cues: Sequence[Cue], things: Sequence[Named]) -> None:
         self._sentence = sentence
-        self._cues = cues
+        self._sides: dict[Kind, list[tuple[Side, Cue]]] = {}
         self._stops: dict[Kind, list[int]] = {}
+        for cue in cues:
+            for role in cue.roles:
+                self._sides.setdefault(role.kind, []).append((role.side, cue))
+        for cue in cues:
+            if len(cue.roles) > 1:
+                self._look_forward_first(cue, things)
+
+    def _look_forward_first(self, cue: Cue, things: Sequence[Named]) -> None:
+        """Make a cue that may stand on either side reach back only when nothing in its reach follows it."""
+        for role in cue.roles:
+            if role.side is Side.AFTER and CueRole(role.kind, Side.BEFORE) in cue.roles:
+                ahead = any(self._reaches_forward(role.kind, cue, named) for named in things)
+                self._sides[role.kind].remove((Side.AFTER if ahead else Side.BEFORE, cue))
 
     def state_of(self, named: Named) -> State:
         """Return present, absent or uncertain; not mentioned for what is only named as past."""
@@ -134,44 +149,34 @@ class Scopes:
 
     def negated_inside(self, named: Named) -> bool:
         """Return whether a negation stands in the gap of a thing ("heart size is not normal")."""
-        return any(
-            named.inside_gap(cue) and any(r.kind is Kind.NEGATION and r.side is Side.BEFORE for r in cue.roles)
-            for cue in self._cues
-        )
+        return any(side is Side.BEFORE and named.inside_gap(cue) for side, cue in self._sides.get(Kind.NEGATION, ()))
 
     def _outweighs(self, uncertainty: Cue, negation: Cue, named: Named) -> bool:
-        def distance(cue: Cue) -> int:
-            return cue.start - named.end if cue.start >= named.end else named.tail_start - cue.end
-
         far_side = (uncertainty.start >= named.end) != (negation.start >= named.end)
-        first, last = sorted((uncertainty, negation), key=lambda cue: cue.start)
+        first, last = sorted((uncertainty, negation))
         parted = far_side or "," in self._sentence[first.end : last.start]
-        return parted and distance(uncertainty) < distance(negation)
+        return parted and _distance(uncertainty, named) < _distance(negation, named)
 
     def _nearest(self, kind: Kind, named: Named) -> Cue | None:
+        sides = self._sides.get(kind)
+        if sides is None:
+            return None
         best: Cue | None = None
-        best_distance = len(self._sentence) + 1
-        for cue in self._cues:
-            for role in cue.roles:
-                if role.kind is not kind or role.side is Side.TERMINATOR or named.touches(cue):
-                    continue
-                if role.side is Side.BEFORE:
-                    holds, distance = self._reaches_forward(kind, cue, named), named.tail_start - cue.end
-                else:
-                    holds, distance = self._reaches_back(kind, cue, named), cue.start - named.end
-                if holds and distance < best_distance:
-                    best, best_distance = cue, distance
+        for side, cue in sides:
+            if side is Side.TERMINATOR or named.touches(cue):
+                continue
+            reaches = self._reaches_forward if side is Side.BEFORE else self._reaches_back
+            if reaches(kind, cue, named) and (best is None or _distance(cue, named) < _distance(best, named)):
+                best = cue
         return best
 
     def _reaches_forward(self, kind: Kind, cue: Cue, named: Named) -> bool:
         if cue.end > named.tail_start:
             return False
         return not any(
-            cue.end <= stop < named.tail_start and not self._within(stop, named) for stop in self._stops_of(kind)
+            cue.end <= stop < named.tail_start and not named.start <= stop < named.head_end
+            for stop in self._stops_of(kind)
         )
-
-    def _within(self, stop: int, named: Named) -> bool:
-        return named.start <= stop < named.head_end
 
     def _reaches_back(self, kind: Kind, cue: Cue, named: Named) -> bool:
         if cue.start < named.end:
@@ -187,17 +192,23 @@ class Scopes:
     def _stops_of(self, kind: Kind) -> list[int]:
         stops = self._stops.get(kind)
         if stops is None:
-            stops = [at for at, word in enumerate(self._sentence) if word in {";", "；"}]
-            for cue in self._cues:
-                stops += [cue.start for role in cue.roles if role.kind is kind and role.side is Side.TERMINATOR]
-                if kind is Kind.NEGATION and self._opens_after_comma(cue):
-                    stops.append(cue.start - 1)
+            stops = [at for at, word in enumerate(self._sentence) if word in _CLAUSE_ENDS]
+            stops += [cue.start for side, cue in self._sides[kind] if side is Side.TERMINATOR]
+            if kind is Kind.NEGATION:
+                stops += [cue.start for _, cue in self._sides.get(Kind.PSEUDO, ())]
+                stops += self._opened_after_comma()
             self._stops[kind] = stops
         return stops
 
-    def _opens_after_comma(self, cue: Cue) -> bool:
-        return (
-            cue.start > 0
-            and self._sentence[cue.start - 1] == ","
-            and any(r.side is Side.BEFORE and r.kind in {Kind.UNCERTAINTY, Kind.HISTORY} for r in cue.roles)
-        )
+    def _opened_after_comma(self) -> list[int]:
+        """Return the commas after which another kind of cue begins: they end a negation."""
+        return [
+            cue.start - 1
+            for kind in (Kind.UNCERTAINTY, Kind.HISTORY)
+            for side, cue in self._sides.get(kind, ())
+            if side is Side.BEFORE and cue.start > 0 and self._sentence[cue.start - 1] == ","
+        ]
+
+
+def _distance(cue: Cue, named: Named) -> int:
+    return cue.start - named.end if cue.start >= named.end else named.tail_start - cue.end

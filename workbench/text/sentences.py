@@ -33,15 +33,12 @@ _FUNCTION_WORDS = frozenset(
     | {"per", "than", "that", "the", "their", "this", "to", "was", "were", "with", "without", "which"}
 )
 
-# Candidates for an end, each checked where it is not certain:
-#   1. . ! ? before white space, the end, or a capital letter that follows at once ("effusion.The heart")
-#   2. a line break (with the white space around it)
-#   3. a forgotten full stop: a lower-case word, then a capitalised word that opens sentences
-_CANDIDATE = re.compile(
-    r"(?P<stop>[.!?。！？]+[\"')\]]*(?=\s|$|[A-Z][a-z]|[\u3400-\u9fff]))"
-    r"|(?P<line>[^\S\n]*\n\s*)"
-    r"|(?<=[a-z]) +(?=(?:No|There|The|This|These)[ ])"
-)
+_END = re.compile(r"[.!?。！？\n][.!?。！？\"')\]]*")
+# A forgotten full stop: words that open a sentence, capitalised after a lower-case word.
+_OPENING = re.compile(r" (?:No|There|The|This|These) ")
+_FULL_LINE = 45  # characters
+_FULL_WIDTH = "。！？"
+_SPACE = re.compile(r"\s+")
 _ENUMERATOR = re.compile(r"\s*(?:\(?\d{1,2}|[A-Za-z])$")
 _LAST_WORD = re.compile(r"([A-Za-z][A-Za-z.]*)$")
 _MEASURE = re.compile(r"\s\d+\s*(?:cm|mm|x\b)", re.IGNORECASE)
@@ -57,56 +54,79 @@ def sentence_spans(text: str) -> list[tuple[int, int]]:
     """
     spans: list[tuple[int, int]] = []
     start = 0
-    for match in _CANDIDATE.finditer(text):
-        at = match.start()
-        kind = match.lastgroup
-        if kind == "stop":
-            if not _ends_at_stop(text, start, at, match.end()):
-                continue
-        elif kind == "line" and not _ends_at_line(text, start, at, match.group(), match.end()):
-            continue
-        _add(text, start, match.end(), spans)
-        start = match.end()
+    for at, after in _candidates(text):
+        if text[at] == "\n":
+            ends = _ends_at_line(text, start, at)
+        else:
+            ends = text[at] == " " or _ends_at_stop(text, start, at, after)
+        if ends:
+            _add(text, start, after, spans)
+            start = after
     _add(text, start, len(text), spans)
     return spans
 
 
+def _candidates(text: str) -> list[tuple[int, int]]:
+    """Return where a sentence may end: the first character of the end and the character after it."""
+    found = [match.span() for match in _END.finditer(text)]
+    forgotten = [
+        (match.start(), match.start() + 1) for match in _OPENING.finditer(text) if text[match.start() - 1].islower()
+    ]
+    return sorted(found + forgotten) if forgotten else found
+
+
 def _add(text: str, start: int, end: int, spans: list[tuple[int, int]]) -> None:
     piece = text[start:end]
-    stripped = piece.strip()
-    if not stripped:
-        return
-    first = start + piece.index(stripped[0])
-    if len(stripped) < 4 and spans and not any(map(str.isalnum, stripped)):
-        spans[-1] = (spans[-1][0], first + len(stripped))  # a stray full stop belongs to what it follows
-    else:
-        spans.append((first, first + len(stripped)))
+    start += len(piece) - len(piece.lstrip())
+    piece = piece.strip()
+    if len(piece) > 3 or any(map(str.isalnum, piece)):
+        spans.append((start, start + len(piece)))
+    elif piece and spans:
+        spans[-1] = (spans[-1][0], start + len(piece))  # a stray full stop belongs to what it follows
+    elif piece:
+        spans.append((start, start + len(piece)))
 
 
 def _ends_at_stop(text: str, start: int, at: int, after: int) -> bool:
     """Return whether the full stop at ``at`` ends the sentence that began at ``start``."""
-    before = text[start:at]
+    follows = text[after : after + 2]
+    if follows and not follows[0].isspace() and not follows.istitle() and text[at] not in _FULL_WIDTH:
+        return False
+    if at - start > 5 and text[at - 5 : at].isalpha():
+        return True  # a long word before it: the usual case, settled first
     if text[at] != ".":
         return True
-    if _ENUMERATOR.match(before):
+    return _ends_after(text, start, at, after)
+
+
+def _ends_after(text: str, start: int, at: int, after: int) -> bool:
+    """Return whether what stands before the full stop at ``at`` can be the last of a sentence."""
+    if at - start < 8 and _ENUMERATOR.match(text[start:at]):
         return False
-    last = before[-1:]
+    last = text[at - 1 : at] if at > start else ""
     if last.isspace():  # free-standing: an end, unless it is the point of a decimal number
-        return not (before.rstrip()[-1:].isdigit() and _MEASURE.match(text, after))
+        return not (text[start:at].rstrip()[-1:].isdigit() and _MEASURE.match(text, after))
     if last.isalpha() or last == ".":
-        word = _LAST_WORD.search(before)
-        return word is None or word.group(1).lower() not in _ABBREVIATIONS or after == len(text)
+        return _last_word(text, start, at) not in _ABBREVIATIONS or after == len(text)
     return True
 
 
-def _ends_at_line(text: str, start: int, at: int, gap: str, after: int) -> bool:
+def _last_word(text: str, start: int, at: int) -> str:
+    """Return the word before ``at`` in lower case, as far as it can matter here; "" where there is none."""
+    word = _LAST_WORD.search(text[max(start, at - 10) : at])
+    return word.group(1).lower() if word else ""
+
+
+def _ends_at_line(text: str, start: int, at: int) -> bool:
     """Return whether a line break ends the sentence that began at ``start``."""
-    if gap.count("\n") > 1:
+    gap = _SPACE.match(text, at)
+    after = gap.end() if gap else at
+    if text.count("\n", at, after) > 1 or _LIST_ITEM.match(text, after):
         return True
-    if _LIST_ITEM.match(text, after):
-        return True
-    before = text[start:at]
-    if before.endswith((",", "/", "-")) or not _LINE_OPENING.match(text, after):
+    before = text[start:at].rstrip()
+    opens = _LINE_OPENING.match(text, after) is not None
+    if not opens and text[after : after + 1].isupper():  # an abbreviation: a wrapped line only breaks when it is full
+        opens = at - text.rfind("\n", 0, at) < _FULL_LINE
+    if before.endswith((",", "/", "-")) or not opens:
         return before.endswith(":") and before.isupper()
-    word = _LAST_WORD.search(before)
-    return word is None or word.group(1).lower() not in _FUNCTION_WORDS
+    return _last_word(text, start, start + len(before)) not in _FUNCTION_WORDS
