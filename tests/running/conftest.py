@@ -10,6 +10,7 @@ from workbench.domain.cohorts import Cohort, Purpose
 from workbench.domain.findings import Finding, LabelSet, Policies, Policy
 from workbench.domain.prompts import FindingGuidance, Guidance, Prompt
 from workbench.domain.runs import LabelerSettings, Run
+from workbench.prompting.files import prompt_text
 from workbench.storage import cohorts, label_sets, prompts, runs
 from workbench.storage.database import Database
 
@@ -48,6 +49,6 @@ def a_run(database: Database, label_set: LabelSet, prompt: Prompt) -> Callable[.
 
     with database.write() as conn:
         label_sets.add(conn, label_set)
-        prompts.add_revision(conn, prompt, "", parent_hash=None, author="Ann", at=NOW, message="")
+        prompts.add_revision(conn, prompt, prompt_text(prompt), parent_hash=None, author="Ann", at=NOW, message="")
         cohorts.add(conn, cohort)
     return record

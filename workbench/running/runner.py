@@ -22,7 +22,8 @@ from workbench.running import liveness
 from workbench.storage import runs as run_store
 from workbench.storage.database import Database
 
-SAVE_SECONDS = 0.25  # at most so much work is lost when the power goes
+SAVE_SECONDS = 0.25  # what costs nothing is saved in batches
+_FREE = frozenset({"rules"})  # kinds for which asking again costs neither money nor a wait
 _RETRY_SECONDS = 0.2
 
 T = TypeVar("T")
@@ -56,9 +57,10 @@ async def execute(
     """Work on a run until every text has an extraction, and return how it stands then.
 
     Texts that already have one are skipped, equal texts are labelled once, at most ``run.labeler.concurrency`` are in
-    flight. What comes is saved every quarter of a second, in one transaction with the heartbeat, so that nothing is
-    saved by a runner that lost the run. A text on which the labeler fails gets the status ``failed`` and the run goes
-    on. Cancelling (Ctrl-C) saves what came and gives the run back.
+    flight or not yet saved; what the rules labeler does, which costs nothing, is saved every quarter of a second. Each
+    saving is one transaction with the heartbeat, so that a runner that lost the run saves nothing. A text on which the
+    labeler fails gets the status ``failed`` and the run goes on. Cancelling (Ctrl-C) saves what came and gives the run
+    back.
 
     Args:
         database: where the run is recorded.
@@ -66,7 +68,7 @@ async def execute(
         labeler: made for the run's prompt.
         texts: (report id, text of the selected sections).
         runner_id: names this process to others, "host:process id"; found out when left out.
-        on_progress: called after each save.
+        on_progress: called at the start, about four times a second, and at the end.
 
     Raises:
         ConflictError: another runner works on this run, or took it over.
@@ -111,6 +113,8 @@ class _Session:
     counts: Counter[ExtractionStatus] = field(default_factory=Counter)  # reports per status
     unsaved: list[tuple[ExtractionKey, Extraction]] = field(default_factory=list)
     updated_at: datetime | None = None
+    beat: float = field(default_factory=monotonic)
+    saving: asyncio.Lock = field(default_factory=asyncio.Lock)
     quiet: asyncio.Event = field(default_factory=asyncio.Event)  # set while nothing is being saved
 
     def __post_init__(self) -> None:
@@ -142,31 +146,36 @@ class _Session:
         todo = iter(self.pending)  # shared: each worker takes the next
         workers = {asyncio.create_task(self._label(labeler, todo)) for _ in range(self.run.labeler.concurrency)}
         try:
-            busy, beat = workers, monotonic()
+            busy = workers
             while busy:
                 done, busy = await asyncio.wait(busy, timeout=SAVE_SECONDS, return_when=asyncio.FIRST_EXCEPTION)
                 for worker in done:
                     worker.result()
-                if self.unsaved or monotonic() - beat >= liveness.BEAT_SECONDS:
-                    beat = monotonic()
+                if self.unsaved or monotonic() - self.beat >= liveness.BEAT_SECONDS:
                     await asyncio.shield(self.save())
-                    self.tell(on_progress)
+                self.tell(on_progress)
         finally:
             for worker in workers:
                 worker.cancel()
             await asyncio.gather(*workers, return_exceptions=True)
 
     async def save(self) -> None:
-        """Save what has come, and say that this runner lives. No labelling starts meanwhile."""
-        results, self.unsaved = self.unsaved, []
-        self.quiet.clear()
-        try:
-            await self._in_writer(lambda: self._commit(results))
-        finally:
-            self.quiet.set()
-        self.updated_at = datetime.now(UTC)
-        for key, extraction in results:
-            self.counts[extraction.status] += self.wanted[key]
+        """Save all that has come, and say that this runner lives. When it returns, nothing that came before is unsaved:
+        who has to wait for another's saving finds its own result saved by it.
+        """
+        async with self.saving:
+            results, self.unsaved = self.unsaved, []
+            if not results and monotonic() - self.beat < liveness.BEAT_SECONDS:
+                return
+            self.beat = monotonic()
+            self.quiet.clear()
+            try:
+                await self._in_writer(lambda: self._commit(results))
+            finally:
+                self.quiet.set()
+            self.updated_at = datetime.now(UTC)
+            for key, extraction in results:
+                self.counts[extraction.status] += self.wanted[key]
 
     def progress(self, *, alive: bool) -> RunProgress:
         """Return how far the run has come, by what is saved."""
@@ -179,9 +188,13 @@ class _Session:
             on_progress(self.progress(alive=True))
 
     async def _label(self, labeler: Labeler, todo: Iterator[tuple[ExtractionKey, str]]) -> None:
+        costs = self.run.labeler.kind not in _FREE
         for key, text in todo:
             extraction = await _extraction(labeler, text, key.repeat)
             self.unsaved.append((key, extraction))  # not in one line with await: save() exchanges the list meanwhile
+            if costs:
+                await asyncio.shield(self.save())
+                continue
             await asyncio.sleep(0)  # a labeler that only computes would let nothing else run
             # It would also fight the saving thread for the interpreter row by row, and hold up raters' saving.
             await self.quiet.wait()
