@@ -20,9 +20,7 @@ from workbench.storage.database import Database
 CHILD = Path(__file__).with_name("killed_child.py")
 HOW_MANY, IN_FLIGHT = 200, 4
 TEXTS = [(str(i), f"Report {i}: effusion.") for i in range(HOW_MANY)]
-REPLY = (
-    '{"default": true, "reply": {"findings": [{"finding": "effusion", "state": "present", "evidence": "effusion"}]}}'
-)
+REPLY = {"findings": [{"finding": "effusion", "state": "present", "evidence": "effusion"}]}
 
 
 def lines(path: Path) -> list[str]:
@@ -60,7 +58,7 @@ def test_a_killed_run_is_finished_by_the_next_and_nothing_saved_is_asked_again(
     with database.read() as conn:
         assert progress(conn, run, TEXTS).finished
         rows = conn.execute("SELECT count(*), count(DISTINCT text_hash) FROM extractions").fetchone()
-        assert {e.state("effusion") for e in runs.extractions(conn, keys).values()} == {"present"}
+        assert {(e.state("effusion"), e.detail) for e in runs.extractions(conn, keys).values()} == {("present", "")}
     assert tuple(rows) == (HOW_MANY, HOW_MANY)
     assert database.integrity() == []
 
