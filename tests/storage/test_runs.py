@@ -1,0 +1,121 @@
+"""Nothing is labelled twice, and one runner at a time works on a run."""
+
+from dataclasses import replace
+from datetime import datetime, timedelta
+from typing import Any
+
+from workbench.domain.runs import Extraction, ExtractionKey, ExtractionStatus, LabelerSettings
+from workbench.storage import runs
+from workbench.storage.database import Database
+from workbench.storage.runs import Lease, RunRecord
+
+STALE = timedelta(seconds=30)
+
+
+def test_a_run_comes_back_equal_with_who_asked_for_it(study: Any, now: datetime) -> None:
+    record = RunRecord(study.run, "Lena", now)
+    with study.database.read() as conn:
+        assert runs.get(conn, study.run.hash) == record
+        assert runs.list_all(conn) == [record]
+        assert runs.get(conn, "0" * 64) is None
+
+
+def test_every_setting_of_a_labeler_survives(study: Any, now: datetime) -> None:
+    labeler = LabelerSettings(
+        "big", "openai", "http://127.0.0.1:8080/v1", "m", 0.2, 7, 400, {"schema": "yes"}, 8, 12.5, 0.1
+    )
+    run = replace(study.run, labeler=labeler, sections=("impression",), repeats=3)
+    with study.database.write() as conn:
+        runs.add(conn, run, "Ben", now)
+        found = runs.get(conn, run.hash)
+    assert found == RunRecord(run, "Ben", now)
+
+
+def test_asking_for_a_run_again_continues_it(study: Any, now: datetime) -> None:
+    with study.database.write() as conn:
+        runs.add(conn, study.run, "Ben", now + timedelta(days=1))
+        assert runs.list_all(conn) == [RunRecord(study.run, "Lena", now)]
+
+
+def test_a_key_keeps_its_first_extraction(study: Any) -> None:
+    other = Extraction(ExtractionStatus.REFUSED, detail="will not")
+    second = replace(study.key, repeat=2)
+    with study.database.write() as conn:
+        assert runs.save_extractions(conn, [(study.key, other), (second, other)]) == 1
+        assert runs.extractions(conn, [study.key, second]) == {study.key: study.extraction, second: other}
+        assert runs.save_extractions(conn, []) == 0
+
+
+def test_a_key_differs_in_each_of_its_parts(study: Any) -> None:
+    key: ExtractionKey = study.key
+    others = [
+        replace(key, **{part: "0" * 64}) for part in ("prompt_hash", "label_set_hash", "labeler_hash", "text_hash")
+    ]
+    others.append(replace(key, repeat=2))
+    with study.database.write() as conn:
+        assert runs.done_keys(conn, [key, *others]) == {key}
+        assert runs.save_extractions(conn, [(other, study.extraction) for other in others]) == 5
+        assert runs.done_keys(conn, [key, *others]) == {key, *others}
+
+
+def test_a_failed_extraction_is_done_and_is_counted_by_its_status(study: Any) -> None:
+    refused = replace(study.key, text_hash="1" * 64)
+    waiting = replace(study.key, text_hash="2" * 64)
+    with study.database.write() as conn:
+        runs.save_extractions(conn, [(refused, Extraction(ExtractionStatus.REFUSED))])
+        keys = [study.key, study.key, refused, waiting]  # two reports with the same text share an extraction
+        assert runs.status_counts(conn, keys) == {ExtractionStatus.OK: 2, ExtractionStatus.REFUSED: 1}
+        assert runs.statuses(conn, keys) == {study.key: ExtractionStatus.OK, refused: ExtractionStatus.REFUSED}
+        assert runs.done_keys(conn, keys) == {study.key, refused}
+
+
+def test_when_the_last_extraction_was_saved(study: Any, now: datetime) -> None:
+    later = replace(study.key, text_hash="1" * 64)
+    with study.database.write() as conn:
+        assert runs.last_saved_at(conn, [later]) is None
+        runs.save_extractions(conn, [(later, study.extraction)], now + timedelta(minutes=1))
+        assert runs.last_saved_at(conn, [study.key]) == now
+        assert runs.last_saved_at(conn, [study.key, later]) == now + timedelta(minutes=1)
+
+
+def acquire(database: Database, run_hash: str, runner: str, at: datetime) -> bool:
+    with database.write() as conn:
+        return runs.acquire_lease(conn, run_hash, runner, at, STALE)
+
+
+def test_a_second_runner_is_turned_away_while_the_first_lives(study: Any, now: datetime) -> None:
+    run = study.run.hash
+    assert acquire(study.database, run, "one", now)
+    assert not acquire(study.database, run, "two", now + timedelta(seconds=29))
+    assert acquire(study.database, run, "one", now + timedelta(seconds=29))
+    with study.database.read() as conn:
+        assert runs.lease(conn, run) == Lease(run, "one", now, now + timedelta(seconds=29))
+    assert not acquire(study.database, run, "two", now + timedelta(seconds=58))
+
+
+def test_a_stale_lease_is_taken_over_and_the_first_runner_learns_of_it(study: Any, now: datetime) -> None:
+    run = study.run.hash
+    assert acquire(study.database, run, "one", now)
+    later = now + timedelta(seconds=31)
+    assert acquire(study.database, run, "two", later)
+    with study.database.write() as conn:
+        assert not runs.heartbeat(conn, run, "one", later)
+        runs.release_lease(conn, run, "one")
+        assert runs.lease(conn, run) == Lease(run, "two", later, later)
+
+
+def test_a_heartbeat_keeps_a_lease_fresh(study: Any, now: datetime) -> None:
+    run = study.run.hash
+    acquire(study.database, run, "one", now)
+    with study.database.write() as conn:
+        assert runs.heartbeat(conn, run, "one", now + timedelta(seconds=25))
+    assert not acquire(study.database, run, "two", now + timedelta(seconds=50))
+
+
+def test_a_lease_given_back_is_free_at_once(study: Any, now: datetime) -> None:
+    run = study.run.hash
+    acquire(study.database, run, "one", now)
+    with study.database.write() as conn:
+        runs.release_lease(conn, run, "one")
+        assert runs.lease(conn, run) is None
+    assert acquire(study.database, run, "two", now)
