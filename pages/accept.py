@@ -1,0 +1,83 @@
+"""Accept: the gate's checks for a scored revision, signed or overridden, and the decision."""
+
+import streamlit as st
+
+from workbench.domain.actors import Role
+from workbench.domain.prompts import RevisionStatus
+from workbench.ui import data, gates, scoring, state, widgets
+from workbench.workflow import accept
+from workbench.workflow.accept import Gate
+
+here = state.here()
+intent = state.take_intent("accept")
+widgets.head("Accept", "Check a scored revision against the gate, sign what needs a name, and decide.")
+
+
+def decide(gate: Gate, signed: list[str], number: int) -> None:
+    override = ""
+    if gate.blocked:
+        override = st.text_input("Override: why the closed checks are passed over", key=f"accept.override.{number}")
+    reason = st.text_input("Reason for the decision", key=f"accept.reason.{number}")
+    with st.container(horizontal=True):
+        yes = st.button(f"Accept revision {number}", type="primary", icon=":material/verified:")
+        no = st.button(f"Reject revision {number}", icon=":material/thumb_down:")
+    with widgets.explained():
+        if yes:
+            made = accept.accept(here.study, here.actor, gate, reason=reason, signed=signed, override=override)
+            state.say(f"Revision {made.number} is accepted; its file is in {here.study.prompts_folder}.")
+            st.switch_page("pages/history.py")
+        if no:
+            made = accept.reject(here.study, here.actor, by_number[number], reason=reason)
+            state.say(f"Revision {made.number} is rejected and stays on record.")
+            st.switch_page("pages/history.py")
+
+
+can = here.may(Role.LEAD)
+cards = data.reference_cards(here)
+candidates = [r for r in reversed(data.revisions(here)) if r.status is RevisionStatus.CANDIDATE]
+if not candidates:
+    st.info("No candidate is waiting for a decision. Mend the prompt on the page Revise and save a candidate.")
+    st.page_link("pages/revise.py", label="Revise the prompt", icon=":material/edit_document:")
+    st.stop()
+if not cards:
+    st.info("No reference is frozen yet, so no candidate can be scored. Freeze one on the page Reference.")
+    st.stop()
+card = data.need_reference(cards, st.session_state.get(state.REFERENCE))
+by_number = {r.number: r for r in candidates}
+if intent and intent.revision in by_number:
+    st.session_state["accept.revision"] = intent.revision
+number = st.selectbox(
+    "Candidate",
+    list(by_number),
+    format_func=lambda n: data.revision_name(by_number[n]),
+    key="accept.revision",
+    width=420,
+)
+revision = by_number[number]
+st.caption(widgets.plain(f"{revision.message} · by {revision.author}"))
+scores = [s for s in data.scored(here, card.name) if s.prepared.run.prompt_hash == revision.prompt_hash]
+if not scores:
+    st.info(f"Revision {number} has not been scored on {card.name} yet; run it first.")
+    if st.button("Run it", type="primary", icon=":material/play_circle:"):
+        state.ask(state.Intent("run", revision=number))
+        st.switch_page("pages/run.py")
+    st.stop()
+labelers = {s.prepared.run.labeler.name: s for s in scores}
+score = labelers[st.selectbox("Labeler", list(labelers), width=260)] if len(labelers) > 1 else scores[0]
+gate = data.gate(here, score)
+scoring.headline(score)
+widgets.score_facts(here, score)
+if gate.parent is None:
+    st.caption("There is no accepted revision to compare with.")
+else:
+    parent = gate.parent
+    st.caption(
+        f"Compared with accepted revision {parent.prepared.number}: macro-F1 "
+        f"{widgets.figure_text(parent.evaluation.macro_f1)} over {parent.evaluation.macro_f1.n} findings."
+    )
+st.subheader("The gate", anchor=False)
+signed = gates.draw(here, gate, may_sign=can)
+if can:
+    decide(gate, signed, number)
+else:
+    st.info("Only the study lead accepts or rejects a revision.")

@@ -1,0 +1,63 @@
+"""Annotate: one report at a time, one's own labels only, every click saved."""
+
+import streamlit as st
+
+from workbench.domain.actors import Role
+from workbench.ui import rating, state, widgets
+from workbench.workflow import annotate
+
+here = state.here()
+if not here.may(Role.RATER):
+    widgets.head("Annotate", "Here raters label reports, each on their own and without seeing the others.")
+    raters = [name for name, roles in here.study.settings.people.items() if Role.RATER in roles]
+    others = f"choose one of them at the left ({', '.join(raters)})" if raters else "add one to data/study.toml"
+    st.info(widgets.plain(f"{here.actor.name} is not a rater, so there is nothing to label here: {others}."))
+    st.stop()
+
+names = annotate.ratable_cohorts(here.study)
+if not names:
+    widgets.head("Annotate", "Here you label reports, one at a time.")
+    st.info("There is no cohort to label yet. The study lead allocates one on the page Cohorts.")
+    st.stop()
+queues = {name: annotate.queue(here.study, here.actor, name) for name in names}
+unfinished = [name for name, queue in queues.items() if not queue.closed and queue.next]
+widgets.head(
+    "Annotate",
+    "Mark what the report says is there. What you leave at – counts as not mentioned; :red[●] is dangerous to miss.",
+)
+with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
+    cohort = st.selectbox(
+        "Cohort", names, index=names.index(unfinished[0]) if unfinished else 0, key="annotate.cohort", width=220
+    )
+    queue = queues[cohort]
+    done = len(queue.submitted)
+    st.progress(
+        done / len(queue.order),
+        text=f"{done} of {len(queue.order)} reports submitted · {len(queue.drafts)} drafts",
+        width=420,
+    )
+    report_id = rating.current_report(queue)
+    at = queue.order.index(report_id) if report_id else len(queue.order)
+    if st.button("Previous", icon=":material/arrow_back:", disabled=at == 0, help="In your own order of reports"):
+        rating.go_to(queue.order[at - 1])
+        st.rerun()
+    if st.button("Next", icon=":material/arrow_forward:", disabled=at + 1 >= len(queue.order)):
+        rating.go_to(queue.order[at + 1])
+        st.rerun()
+if queue.closed:
+    st.info(f"The round on {cohort} is closed: its reference is frozen, so it takes no more labels.")
+    st.stop()
+if report_id is None:
+    st.success("You have submitted every report of this cohort. Thank you.", icon=":material/done_all:")
+    st.stop()
+if not st.session_state.get(rating.SINCE):
+    rating.go_to(report_id)
+task = annotate.open_report(here.study, here.actor, report_id)
+left, right = st.columns([4, 5], gap="medium")
+with left:
+    status = "submitted" if report_id in queue.submitted else "draft" if report_id in queue.drafts else "new"
+    st.markdown(f"**Report {at + 1} of {len(queue.order)}** · {widgets.plain(report_id)} · {status}")
+    with st.container(height=640, border=False):
+        widgets.report_text(task.report, here.study.settings.sections)
+with right:
+    rating.panel(here, task)

@@ -1,0 +1,91 @@
+"""The app's shell: ``streamlit run workbench/ui/app.py`` on the study that WORKBENCH_STUDY names."""
+
+import html
+from pathlib import Path
+
+import streamlit as st
+
+from workbench.errors import WorkbenchError
+from workbench.ui import data, state, widgets
+
+PAGES = Path(__file__).resolve().parents[2] / "pages"
+# In the order of the flow: file, title, icon.
+FLOW = (
+    ("reports", "Reports", "description"),
+    ("cohorts", "Cohorts", "groups"),
+    ("annotate", "Annotate", "edit_note"),
+    ("reference", "Reference", "how_to_vote"),
+    ("run", "Run", "play_circle"),
+    ("errors", "Errors", "troubleshoot"),
+    ("revise", "Revise", "edit_document"),
+    ("accept", "Accept", "verified"),
+    ("history", "History", "timeline"),
+)
+
+
+def _sidebar(here: state.Here) -> None:
+    views, cards = data.cohort_views(here), data.reference_cards(here)
+    people = list(here.study.settings.people)
+    with st.sidebar:
+        st.markdown(f"**{widgets.plain(here.study.settings.title)}**")
+        if people:
+            st.selectbox(
+                "Acting person",
+                people,
+                key=state.ACTOR,
+                help="Rights follow from the person's roles in data/study.toml.",
+                persist_state="session",
+            )
+            st.caption(", ".join(sorted(here.actor.roles)))
+        if cards:
+            st.selectbox(
+                "Reference in use",
+                [card.name for card in cards],
+                key=state.REFERENCE,
+                help="Runs, errors and the history are scored against it, on its cohort.",
+                persist_state="session",
+            )
+        reports = sum(view.reports for view in views)
+        st.caption(f"{len(views)} cohorts with {reports:,} reports · {len(cards)} frozen references")
+
+
+def _defaults(here: state.Here) -> None:
+    """Choose the first time what a person would: the lead, and the first reference that is not locked away."""
+    if state.ACTOR not in st.session_state:
+        st.session_state[state.ACTOR] = here.actor.name
+    cards = data.reference_cards(here)
+    if cards and st.session_state.get(state.REFERENCE) not in [card.name for card in cards]:
+        locked = {view.cohort.name for view in data.cohort_views(here) if view.locked}
+        st.session_state[state.REFERENCE] = next((c.name for c in cards if c.cohort not in locked), cards[0].name)
+
+
+def main() -> None:
+    """Draw the shell and the page that was chosen."""
+    st.set_page_config(page_title="Prompt workbench", page_icon=":material/radiology:", layout="wide")
+    st.html(widgets.STYLE)
+    page = st.navigation(
+        [
+            st.Page(
+                PAGES / f"{name}.py", title=title, icon=f":material/{icon}:", url_path=name, default=name == "reports"
+            )
+            for name, title, icon in FLOW
+        ],
+        expanded=True,
+    )
+    try:
+        here = state.open_here(st.session_state.get(state.ACTOR))
+        _defaults(here)
+        _sidebar(here)
+    except WorkbenchError as error:
+        st.header("The study cannot be opened", anchor=False)
+        st.error(widgets.plain(str(error)))
+        return
+    if here.study.settings.simulated:
+        st.html(f'<div class="wb-banner">{html.escape(here.study.settings.simulated)}</div>')
+    if said := state.said():
+        st.success(widgets.plain(said), icon=":material/check:")
+    with widgets.explained():
+        page.run()
+
+
+main()

@@ -1,0 +1,220 @@
+"""Readers that remember: what the pages ask the workflow for, kept until the study's data change.
+
+Everything kept is immutable and keyed by study, person and the state of the data, so that nobody is shown what was
+read for somebody else and nothing is shown that has changed since.
+"""
+
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TypeVar, cast
+
+import streamlit as st
+
+from workbench.domain.hashing import short
+from workbench.domain.prompts import Decision, Prompt, Revision, RevisionStatus
+from workbench.domain.references import Reference
+from workbench.domain.reports import Report
+from workbench.errors import NotFoundError
+from workbench.evaluation.policies import PolicyTable
+from workbench.ui.state import Here, Token
+from workbench.workflow import accept, browse, cohorts, errors, history, prompts, reference, run, score
+from workbench.workflow.run import PreparedRun
+from workbench.workflow.score import Score
+
+T = TypeVar("T")
+
+
+@st.cache_resource(max_entries=256, show_spinner="Reading the study")
+def _kept(
+    folder: str,  # noqa: ARG001 - the key
+    person: tuple[str, ...],  # noqa: ARG001
+    token: Token,  # noqa: ARG001
+    what: str,  # noqa: ARG001
+    key: object,  # noqa: ARG001
+    _read: Callable[[], object],
+) -> object:
+    return _read()
+
+
+def _read(here: Here, what: str, read: Callable[[], T], *key: Hashable) -> T:
+    person = (here.actor.name, *sorted(here.actor.roles))
+    return cast("T", _kept(str(here.study.folder), person, here.token, what, key, read))
+
+
+def shelf(here: Here) -> browse.Shelf:
+    """Return the reports this person may see."""
+    return _read(here, "shelf", lambda: browse.list_reports(here.study, here.actor))
+
+
+def report(here: Here, report_id: str) -> Report:
+    """Return one report."""
+    return _read(here, "report", lambda: browse.read_report(here.study, here.actor, report_id), report_id)
+
+
+def cohort_views(here: Here) -> list[cohorts.CohortView]:
+    """Return the cohorts, oldest first."""
+    return _read(here, "cohorts", lambda: cohorts.list_cohorts(here.study))
+
+
+def expected(here: Here, cohort: str) -> Mapping[str, float] | None:
+    """Return the positives to expect in a cohort per finding, None before a prompt is accepted."""
+    return _read(
+        here,
+        "expected",
+        lambda: cohorts.expected_positives(here.study, cohorts.get_cohort(here.study, cohort)),
+        cohort,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class ReferenceCard:
+    """A frozen reference as it is chosen and named, without its votes."""
+
+    name: str
+    hash: str
+    cohort: str
+    simulated: bool
+    single_rater: bool
+
+
+def reference_cards(here: Here) -> list[ReferenceCard]:
+    """Return the frozen references, oldest first."""
+
+    def read() -> list[ReferenceCard]:
+        names = {view.cohort.hash: view.cohort.name for view in cohort_views(here)}
+        return [
+            ReferenceCard(r.name, r.hash, names.get(r.cohort_hash, "?"), r.simulated, r.rule.single_rater)
+            for r in reference.list_references(here.study)
+        ]
+
+    return _read(here, "reference cards", read)
+
+
+def get_reference(here: Here, name: str) -> Reference:
+    """Return a frozen reference by name."""
+    return _read(here, "reference", lambda: reference.get_reference(here.study, name), name)
+
+
+def summary(here: Here, name: str) -> reference.ReferenceSummary:
+    """Return a frozen reference with counts and agreement per finding."""
+    return _read(here, "summary", lambda: reference.summarize(here.study, get_reference(here, name)), name)
+
+
+def rating_progress(here: Here, cohort: str) -> Mapping[str, int]:
+    """Return how many reports of a cohort each rater has submitted."""
+    return _read(here, "rating", lambda: browse.rating_progress(here.study, here.actor, cohort), cohort)
+
+
+def revisions(here: Here) -> list[Revision]:
+    """Return all revisions by number."""
+    return _read(here, "revisions", lambda: prompts.revisions(here.study))
+
+
+def newest(here: Here) -> Revision | None:
+    """Return the revision one works on: the newest candidate after the last accepted one, else that one."""
+    open_ones = [r for r in revisions(here) if r.status is not RevisionStatus.REJECTED]
+    return open_ones[-1] if open_ones else None
+
+
+def prompt(here: Here, prompt_hash: str) -> Prompt:
+    """Return the prompt of a revision."""
+    return _read(here, "prompt", lambda: prompts.find_revision(here.study, prompt_hash).prompt, prompt_hash)
+
+
+def known_run(here: Here, prompt_hash: str, cohort_hash: str, labeler: str) -> PreparedRun | None:
+    """Return the recorded run of a revision on a cohort with a labeler as set now, None where there is none."""
+    settings = here.study.labeler(labeler)
+
+    def read() -> PreparedRun | None:
+        for record in run.list_records(here.study):
+            it = record.run
+            parts = (it.prompt_hash, it.cohort_hash, it.labeler.hash, it.sections)
+            if parts == (prompt_hash, cohort_hash, settings.hash, here.study.settings.sections):
+                return run.load(here.study, it.hash)
+        return None
+
+    return _read(here, "run", read, prompt_hash, cohort_hash, settings.hash)
+
+
+def rows(here: Here, reference_name: str, labeler: str, *, accepted_only: bool) -> list[history.HistoryRow]:
+    """Return the accuracy history on a reference under a labeler."""
+
+    def read() -> list[history.HistoryRow]:
+        return history.history(
+            here.study,
+            get_reference(here, reference_name),
+            labeler=here.study.labeler(labeler),
+            accepted_only=accepted_only,
+        )
+
+    return _read(here, "history", read, reference_name, labeler, accepted_only)
+
+
+def scored(here: Here, reference_name: str) -> list[Score]:
+    """Return the scores on a reference, newest revision first, over all labelers of the study."""
+    found = []
+    for labeler in here.study.settings.labelers:
+        found += [row.score for row in rows(here, reference_name, labeler, accepted_only=False) if row.score]
+    return sorted(found, key=lambda s: s.prepared.number, reverse=True)
+
+
+def find_score(here: Here, prepared: PreparedRun, reference_name: str) -> Score | None:
+    """Return the recorded score of a run, None where there is none."""
+    return _read(
+        here,
+        "score",
+        lambda: score.find_score(here.study, prepared, get_reference(here, reference_name)),
+        prepared.run.hash,
+        reference_name,
+    )
+
+
+def policies(here: Here, of: Score) -> PolicyTable:
+    """Return macro-F1 by vote policy (rows) and prediction policy (columns)."""
+    return _read(here, "policies", lambda: score.policies_table(here.study, of), of.hash)
+
+
+def mistakes(here: Here, of: Score) -> list[errors.Mistake]:
+    """Return every wrong cell of a score."""
+    return _read(here, "mistakes", lambda: errors.mistakes(here.study, here.actor, of), of.hash)
+
+
+def state_counts(here: Here, of: Score) -> dict[str, browse.StateCounts]:
+    """Return what the labeler said where the reference says present and where it says not present."""
+    return _read(here, "states", lambda: browse.state_counts(here.study, here.actor, of), of.hash)
+
+
+def gate(here: Here, of: Score) -> accept.Gate:
+    """Return the gate of a scored revision."""
+    return _read(here, "gate", lambda: accept.open_gate(here.study, of), of.hash)
+
+
+def decisions(here: Here, prompt_hash: str) -> list[Decision]:
+    """Return the decisions on a revision, oldest first."""
+    return _read(here, "decisions", lambda: browse.decisions(here.study, prompt_hash), prompt_hash)
+
+
+def rendered(here: Here, prompt_hash: str, report_id: str) -> browse.Rendered:
+    """Return what a revision sends for a report."""
+    return _read(
+        here,
+        "rendered",
+        lambda: browse.rendered(here.study, here.actor, prompt(here, prompt_hash), report_id),
+        prompt_hash,
+        report_id,
+    )
+
+
+def revision_name(revision: Revision) -> str:
+    """Return a revision as people say it: number, status and the beginning of its hash."""
+    return f"{revision.number} · {revision.status} · {short(revision.prompt_hash)}"
+
+
+def need_reference(cards: Sequence[ReferenceCard], name: str | None) -> ReferenceCard:
+    """Return the chosen reference. Raises NotFoundError where none is frozen, saying what to do."""
+    for card in cards:
+        if card.name == name:
+            return card
+    if cards:
+        return cards[-1]
+    raise NotFoundError("No reference is frozen yet: freeze one on the page Reference once the raters are done.")

@@ -1,0 +1,332 @@
+"""Figures from plain data. Nothing here knows Streamlit or the study; colours hold on light and dark grounds."""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import plotly.graph_objects as go
+
+from workbench.evaluation.gate import ACCURACY_FLOOR
+from workbench.evaluation.numbers import Figure
+from workbench.evaluation.scores import FEW
+
+FLOOR = ACCURACY_FLOOR
+TOO_FEW = FEW
+TEAL = "#2f8f97"
+ORANGE = "#cf7a3f"
+VIOLET = "#7b80c9"
+GREY = "#93a1a3"
+RED = "#c5524a"
+_ROW = 24  # pixels a finding takes
+_RIGHT_AND_WRONG = [
+    [0.0, "#c5524a"],
+    [0.35, "#e0a488"],
+    [0.5, "rgba(147,161,163,0.10)"],
+    [0.65, "#8cc3c6"],
+    [1.0, TEAL],
+]
+_MARGIN = {"l": 8, "r": 16, "t": 36, "b": 40}
+
+
+@dataclass(frozen=True, slots=True)
+class Dot:
+    """A finding's figure in a dot plot; ``weak`` ones are drawn hollow and grey, and ``note`` says why."""
+
+    name: str
+    figure: Figure
+    weak: bool = False
+    note: str = ""
+
+
+def f1_by_finding(dots: Sequence[Dot], macro: Figure) -> go.Figure:
+    """Draw F1 per finding with its interval, first one on top, and macro-F1 as a line.
+
+    Findings without a figure are named at the left edge with a cross, never drawn at 0.
+    """
+    figure = go.Figure()
+    strong = [dot for dot in dots if dot.figure.defined and not dot.weak]
+    weak = [dot for dot in dots if dot.figure.defined and dot.weak]
+    none = [dot for dot in dots if not dot.figure.defined]
+    figure.add_trace(_dots(strong, "F1 with 95 % interval", {"color": TEAL, "size": 10}))
+    if weak:
+        hollow = {"color": "rgba(0,0,0,0)", "size": 10, "line": {"color": GREY, "width": 2}}
+        figure.add_trace(_dots(weak, "too few to assess", hollow, GREY))
+    if none:
+        figure.add_trace(
+            go.Scatter(
+                x=[0.0] * len(none),
+                y=[dot.name for dot in none],
+                mode="markers",
+                name="undefined",
+                marker={"symbol": "x-thin", "size": 9, "line": {"color": GREY, "width": 2}},
+                hovertext=[f"{dot.name}: undefined, {dot.figure.reason}" for dot in none],
+                hoverinfo="text",
+            )
+        )
+    if macro.value is not None:
+        figure.add_vline(
+            x=macro.value,
+            line={"color": ORANGE, "dash": "dot", "width": 1.5},
+            annotation={"text": f"macro-F1 {macro.value:.3f}", "yref": "paper", "y": 1.0, "yanchor": "bottom"},
+        )
+    figure.update_xaxes(range=[-0.02, 1.03], title="F1", tickformat=".1f")
+    return _by_finding(figure, [dot.name for dot in dots])
+
+
+def _dots(dots: Sequence[Dot], name: str, marker: Mapping[str, object], color: str = TEAL) -> go.Scatter:
+    values = [dot.figure.value or 0.0 for dot in dots]
+    highs = [dot.figure.high if dot.figure.high is not None else v for dot, v in zip(dots, values, strict=True)]
+    lows = [dot.figure.low if dot.figure.low is not None else v for dot, v in zip(dots, values, strict=True)]
+    return go.Scatter(
+        x=values,
+        y=[dot.name for dot in dots],
+        mode="markers",
+        name=name,
+        marker=dict(marker),
+        error_x={
+            "type": "data",
+            "symmetric": False,
+            "array": [high - v for high, v in zip(highs, values, strict=True)],
+            "arrayminus": [v - low for low, v in zip(lows, values, strict=True)],
+            "color": color,
+            "thickness": 1.5,
+            "width": 3,
+        },
+        hovertext=[
+            f"{dot.name}: {v:.3f} ({low:.3f} to {high:.3f})<br>{dot.note}"
+            for dot, v, low, high in zip(dots, values, lows, highs, strict=True)
+        ],
+        hoverinfo="text",
+    )
+
+
+def _by_finding(figure: go.Figure, names: Sequence[str]) -> go.Figure:
+    figure.update_yaxes(
+        categoryorder="array",
+        categoryarray=list(names)[::-1],
+        automargin=True,
+        showgrid=True,
+        ticks="",
+        range=[-0.7, len(names) - 0.3],
+    )
+    return _plain(figure, _ROW * len(names) + 96)
+
+
+def _plain(figure: go.Figure, height: int) -> go.Figure:
+    figure.update_layout(
+        height=height,
+        margin=_MARGIN,
+        legend={"orientation": "h", "yanchor": "top", "y": -46 / max(height - 76, 1), "x": 0, "xanchor": "left"},
+        hoverlabel={"align": "left"},
+    )
+    return figure
+
+
+@dataclass(frozen=True, slots=True)
+class CellsOfFinding:
+    """What the labeler said on one finding: counts by predicted state, where the reference has it and where not.
+
+    ``right`` names the (reference side, state) pairs that count as right under the policy.
+    """
+
+    name: str
+    present: Mapping[str, int]
+    not_present: Mapping[str, int]
+    right: frozenset[tuple[str, str]]
+
+
+STATES = ("present", "uncertain", "absent", "not mentioned", "failed")
+
+
+def confusion_heat(cells: Sequence[CellsOfFinding]) -> go.Figure:
+    """Draw a row per finding: the predicted state where the reference says present, then where it says not present.
+
+    Numbers are counts. The shade is the share of that side of the reference, teal where it counts as right under the
+    policy and red where it counts as wrong.
+    """
+    used = [s for s in STATES if any(c.present.get(s) or c.not_present.get(s) for c in cells)] or list(STATES[:1])
+    columns = [("present", s) for s in used] + [("not present", s) for s in used]
+    shades, texts, hovers = [], [], []
+    for cell in cells:
+        sides = {"present": cell.present, "not present": cell.not_present}
+        totals = {side: sum(counts.values()) for side, counts in sides.items()}
+        shades.append([_shade(sides[side].get(s, 0), totals[side], (side, s) in cell.right) for side, s in columns])
+        texts.append([str(sides[side].get(s, 0) or "") for side, s in columns])
+        hovers.append(
+            [
+                f"{cell.name}<br>reference {side}: {sides[side].get(s, 0)} of {totals[side]} said {s}"
+                for side, s in columns
+            ]
+        )
+    figure = go.Figure(
+        go.Heatmap(
+            z=shades,
+            x=[[f"reference: {side}" for side, _ in columns], [s for _, s in columns]],
+            y=[cell.name for cell in cells],
+            text=texts,
+            texttemplate="%{text}",
+            hovertext=hovers,
+            hoverinfo="text",
+            colorscale=_RIGHT_AND_WRONG,
+            zmin=-1,
+            zmax=1,
+            showscale=False,
+            xgap=2,
+            ygap=2,
+        )
+    )
+    figure.update_xaxes(side="top", showgrid=False)
+    figure.update_yaxes(autorange="reversed", automargin=True, ticks="", showgrid=False)
+    figure.update_layout(height=_ROW * len(cells) + 90, margin={"l": 8, "r": 8, "t": 64, "b": 8})
+    return figure
+
+
+def _shade(count: int, total: int, right: bool) -> float | None:
+    if not count:
+        return None
+    share = math.sqrt(count / total)  # the root lets a few errors among hundreds be seen
+    return share if right else -share
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One revision of the accuracy history. ``accuracy`` is per finding, by name."""
+
+    label: str
+    macro_f1: Figure
+    mean_accuracy: Figure
+    accuracy: Mapping[str, Figure]
+    message: str = ""
+
+
+def history_lines(steps: Sequence[Step], floor: float = FLOOR) -> go.Figure:
+    """Draw macro-F1 with its interval and mean accuracy over revisions, and the accuracy floor as a line."""
+    figure = go.Figure()
+    for name, color, of in (
+        ("macro-F1 with 95 % interval", TEAL, [step.macro_f1 for step in steps]),
+        ("mean accuracy over findings", VIOLET, [step.mean_accuracy for step in steps]),
+    ):
+        figure.add_trace(
+            go.Scatter(
+                x=[step.label for step in steps],
+                y=[f.value for f in of],
+                mode="lines+markers",
+                name=name,
+                line={"color": color, "width": 2},
+                marker={"size": 9},
+                error_y={
+                    "type": "data",
+                    "symmetric": False,
+                    "array": [(f.high or 0) - (f.value or 0) if f.high is not None else 0 for f in of],
+                    "arrayminus": [(f.value or 0) - (f.low or 0) if f.low is not None else 0 for f in of],
+                    "color": color,
+                    "thickness": 1.5,
+                },
+                hovertext=[
+                    f"revision {step.label}: {f.value:.3f}<br>{step.message}" if f.value is not None else f.reason
+                    for step, f in zip(steps, of, strict=True)
+                ],
+                hoverinfo="text",
+            )
+        )
+    figure.add_hline(
+        y=floor,
+        line={"color": RED, "dash": "dash", "width": 1.5},
+        annotation={"text": f"accuracy floor {floor:.0%}", "xanchor": "left", "x": 0, "yanchor": "top"},
+    )
+    figure.update_xaxes(type="category", title="revision")
+    figure.update_yaxes(tickformat=".2f", automargin=True)
+    return _plain(figure, 360)
+
+
+def accuracy_heat(steps: Sequence[Step], names: Sequence[str], floor: float = FLOOR) -> go.Figure:
+    """Draw accuracy per finding over revisions; cells under the floor are red and carry a mark."""
+    values = [[_value(step.accuracy.get(name)) for step in steps] for name in names]
+    texts = [["" if v is None else f"{v:.0%}{' ▼' if v < floor else ''}" for v in row] for row in values]
+    lowest = min([v for row in values for v in row if v is not None] + [floor - 0.05])
+    at = (floor - lowest) / (1 - lowest)
+    figure = go.Figure(
+        go.Heatmap(
+            z=values,
+            x=[step.label for step in steps],
+            y=list(names),
+            text=texts,
+            texttemplate="%{text}",
+            colorscale=[[0, RED], [max(at - 1e-6, 0), "#e7bfa8"], [at, "#b9d9db"], [1, TEAL]],
+            zmin=lowest,
+            zmax=1,
+            showscale=False,
+            xgap=2,
+            ygap=2,
+            hovertemplate="%{y}, revision %{x}: %{z:.1%}<extra></extra>",
+        )
+    )
+    figure.update_xaxes(type="category", side="top", title="revision", showgrid=False)
+    figure.update_yaxes(autorange="reversed", automargin=True, ticks="", showgrid=False)
+    figure.update_layout(height=_ROW * len(names) + 84, margin={"l": 8, "r": 8, "t": 56, "b": 8})
+    return figure
+
+
+def _value(figure: Figure | None) -> float | None:
+    return None if figure is None else figure.value
+
+
+@dataclass(frozen=True, slots=True)
+class AgreementOfFinding:
+    """The coefficients of one finding; which are undefined is said on hover."""
+
+    name: str
+    prevalence: Figure
+    coefficients: Mapping[str, Figure]
+
+
+def agreement_dots(rows: Sequence[AgreementOfFinding]) -> go.Figure:
+    """Draw each coefficient per finding, the commonest finding on top: rare ones are where they part."""
+    ordered = sorted(rows, key=lambda row: -(row.prevalence.value or 0.0))
+    figure = go.Figure()
+    looks = ((TEAL, "circle"), (ORANGE, "diamond"), (VIOLET, "square"))
+    names = list(ordered[0].coefficients) if ordered else []
+    for coefficient, (color, symbol) in zip(names, looks, strict=False):
+        drawn = [row for row in ordered if row.coefficients[coefficient].defined]
+        figure.add_trace(
+            go.Scatter(
+                x=[row.coefficients[coefficient].value for row in drawn],
+                y=[row.name for row in drawn],
+                mode="markers",
+                name=coefficient,
+                marker={"color": color, "symbol": symbol, "size": 9, "opacity": 0.9},
+                hovertemplate="%{y}: " + coefficient + " %{x:.3f}<extra></extra>",
+            )
+        )
+    figure.update_xaxes(title="agreement", tickformat=".1f", range=[-0.12, 1.05])
+    return _by_finding(figure, [row.name for row in ordered])
+
+
+def expected_bars(counts: Mapping[str, float], few: int = TOO_FEW) -> go.Figure:
+    """Draw how many positives to expect per finding; those under ``few``, which cannot be assessed, are grey."""
+    ordered = sorted(counts.items(), key=lambda pair: -pair[1])
+    figure = go.Figure(
+        go.Bar(
+            x=[count for _, count in ordered],
+            y=[name for name, _ in ordered],
+            orientation="h",
+            marker={"color": [TEAL if count >= few else GREY for _, count in ordered]},
+            text=[f"{count:.0f}" for _, count in ordered],
+            textposition="outside",
+            cliponaxis=False,
+            hovertemplate="%{y}: about %{x:.0f} positives<extra></extra>",
+        )
+    )
+    figure.add_vline(
+        x=few,
+        line={"color": ORANGE, "dash": "dot", "width": 1.5},
+        annotation={
+            "text": f"{few}: fewer cannot be assessed",
+            "yref": "paper",
+            "y": 1.0,
+            "yanchor": "bottom",
+            "xanchor": "left",
+        },
+    )
+    figure.update_xaxes(title="reports expected to hold it")
+    return _by_finding(figure, [name for name, _ in ordered])

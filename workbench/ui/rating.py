@@ -1,0 +1,122 @@
+"""The rater's panel: a control per finding, every click saved as a draft."""
+
+import time
+from datetime import datetime
+from itertools import groupby
+
+import streamlit as st
+
+from workbench.domain.findings import Finding, State
+from workbench.ui import state, widgets
+from workbench.workflow import annotate
+from workbench.workflow.annotate import Queue, RatingTask
+
+OPTIONS = (State.NOT_MENTIONED, State.UNCERTAIN, State.PRESENT)
+SHOWN = {State.NOT_MENTIONED: "–", State.UNCERTAIN: "uncertain", State.PRESENT: "present"}
+CURRENT = "wb.rating.report"
+SINCE = "wb.rating.since"
+
+
+def current_report(queue: Queue) -> str | None:
+    """Return the report that is open: the one chosen, else the next unfinished one."""
+    chosen = st.session_state.get(CURRENT)
+    return chosen if chosen in queue.order else queue.next
+
+
+def go_to(report: str | None) -> None:
+    """Open a report, or the next unfinished one for None, and start its clock."""
+    if report is None:
+        st.session_state.pop(CURRENT, None)
+    else:
+        st.session_state[CURRENT] = report
+    st.session_state[SINCE] = time.monotonic()
+
+
+def finding_help(finding: Finding) -> str:
+    """Return what a rater reads on hovering over a finding."""
+    parts = [f"**{widgets.plain(finding.name)}** ({finding.name_zh})", widgets.plain(finding.definition)]
+    if finding.include:
+        parts.append(f"**Include:** {widgets.plain(finding.include)}")
+    if finding.exclude:
+        parts.append(f"**Exclude:** {widgets.plain(finding.exclude)}")
+    return "\n\n".join(parts)
+
+
+def _controls(here: state.Here, task: RatingTask) -> dict[str, State]:
+    """Draw the controls in two columns and return the states that are set."""
+    own = task.own.states if task.own else {}
+    groups = [(name, list(items)) for name, items in groupby(here.study.label_set.findings, key=lambda f: f.group)]
+    half = len(here.study.label_set.findings) / 2
+    columns = st.columns(2, gap="small")
+    states: dict[str, State] = {}
+    placed = 0
+    for name, findings in groups:
+        with columns[0 if placed < half else 1]:
+            st.html(f'<div class="wb-name">{name}</div>')
+            for finding in findings:
+                key = f"rate.{here.actor.name}.{task.report.id}.{finding.id}"
+                if key not in st.session_state:
+                    st.session_state[key] = own.get(finding.id, State.NOT_MENTIONED)
+                chosen = st.segmented_control(
+                    f"{finding.name}{' :red[●]' if finding.critical else ''}",
+                    OPTIONS,
+                    format_func=SHOWN.__getitem__,
+                    key=key,
+                    help=finding_help(finding),
+                    width="stretch",
+                    required=True,
+                )
+                if chosen in (State.UNCERTAIN, State.PRESENT):
+                    states[finding.id] = State(chosen)
+        placed += len(findings)
+    return states
+
+
+@st.fragment
+def panel(here: state.Here, task: RatingTask) -> None:
+    """Draw the controls, save each change as a draft, and submit."""
+    with st.container(key="rating"):
+        states = _controls(here, task)
+        before = dict(task.own.states) if task.own else {}
+        saved_key = f"rate.saved.{here.actor.name}.{task.report.id}"
+        saved = st.session_state.get(saved_key, {f: s for f, s in before.items() if s is not State.NOT_MENTIONED})
+        with widgets.explained():
+            if states != saved:
+                annotate.save(here.study, here.actor, task.report.id, states, submitted=False, seconds=_seconds())
+                st.session_state[saved_key] = states
+                st.session_state["rate.at"] = f"Draft saved at {datetime.now().astimezone():%H:%M:%S}."
+            _submit_bar(here, task, states)
+
+
+def _submit_bar(here: state.Here, task: RatingTask, states: dict[str, State]) -> None:
+    submitted = task.own is not None and task.own.submitted
+    with st.container(horizontal=True, vertical_alignment="center"):
+        submit = st.button(
+            "Submit and next",
+            type="primary",
+            shortcut="Alt+S",
+            disabled=not states,
+            key="rate.submit",
+            help="Marks at least one finding first; a report with nothing takes “None of these”.",
+        )
+        nothing = st.button(
+            "None of these, next",
+            disabled=bool(states),
+            key="rate.none",
+            shortcut="Alt+N",
+            help="Submits that no finding is mentioned in this report.",
+        )
+        st.caption(
+            str(st.session_state.get("rate.at") or ("Submitted before." if submitted else "Nothing marked yet."))
+        )
+    if submit or nothing:
+        annotate.save(here.study, here.actor, task.report.id, states, submitted=True, seconds=_seconds())
+        st.session_state.pop(f"rate.saved.{here.actor.name}.{task.report.id}", None)
+        st.session_state.pop("rate.at", None)
+        go_to(None)
+        st.rerun()
+
+
+def _seconds() -> float:
+    since = float(st.session_state.setdefault(SINCE, time.monotonic()))
+    return round(time.monotonic() - since, 1)

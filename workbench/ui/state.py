@@ -1,0 +1,134 @@
+"""Who is at the screen, in which study, and what one page hands to the next."""
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import streamlit as st
+
+from workbench.domain.actors import Actor, Role
+from workbench.domain.prompts import Prompt
+from workbench.storage.database import Database
+from workbench.workflow.study import Study, find_study, open_study
+
+_HERE = "wb.here"
+_INTENT = "wb.intent"
+_SAID = "wb.said"
+ACTOR = "wb.actor"
+REFERENCE = "wb.reference"
+
+Token = tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Here:
+    """The open study and the acting person of one script run."""
+
+    study: Study
+    actor: Actor
+
+    @property
+    def token(self) -> Token:
+        """Return something that differs after every change of the study's data: the stamps of its files.
+
+        Each commit grows the write-ahead log or moves it into the database. An empty log says nothing: it comes and
+        goes with connections.
+        """
+        path = self.study.database.path
+        log = _stamp(path.with_name(path.name + "-wal"))
+        return (*_stamp(path), *(log if log[1] else (0, 0)))
+
+    def may(self, *roles: Role) -> bool:
+        """Return whether the person has one of the roles. For what a page offers; the workflow does the refusing."""
+        return bool(self.actor.roles.intersection(roles))
+
+
+def _stamp(path: Path) -> tuple[int, int]:
+    try:
+        stat = path.stat()
+    except FileNotFoundError:
+        return (0, 0)
+    return (stat.st_mtime_ns, stat.st_size)
+
+
+@dataclass(frozen=True, slots=True)
+class Intent:
+    """What one page asks the next to open with."""
+
+    page: str
+    finding: str = ""
+    phrase: str = ""
+    revision: int | None = None
+    report: str = ""
+
+
+def open_here(person: str | None) -> Here:
+    """Open the study for this script run; the same study without a person chosen acts for its lead."""
+    folder = find_study()
+    study = _opened(str(folder), (_stamp(folder / "data" / "study.toml"), _label_sets(folder)))
+    # A database object of this script run's own: settings and label set alone are kept between runs.
+    study = replace(study, database=Database(study.database.path))
+    here = Here(study, study.actor(person or default_person(study)))
+    st.session_state[_HERE] = here
+    return here
+
+
+def _label_sets(folder: Path) -> tuple[tuple[int, int], ...]:
+    return tuple(_stamp(path) for path in sorted((folder / "data").glob("*.yaml")))
+
+
+@st.cache_resource(max_entries=8, show_spinner="Opening the study")
+def _opened(folder: str, stamps: object) -> Study:  # noqa: ARG001 - the stamps are part of the key
+    return open_study(Path(folder))
+
+
+def default_person(study: Study) -> str | None:
+    """Return the first lead of the study, else its first person, None when it has none."""
+    people = study.settings.people
+    leads = [name for name, roles in people.items() if Role.LEAD in roles]
+    return next(iter([*leads, *people]), None)
+
+
+def here() -> Here:
+    """Return the study and person of this script run."""
+    found = st.session_state[_HERE]
+    assert isinstance(found, Here)  # noqa: S101 - set by open_here
+    return found
+
+
+def ask(intent: Intent) -> None:
+    """Leave a wish for the next page."""
+    st.session_state[_INTENT] = intent
+
+
+def take_intent(page: str) -> Intent | None:
+    """Return the wish left for this page, once."""
+    intent = st.session_state.get(_INTENT)
+    if isinstance(intent, Intent) and intent.page == page:
+        del st.session_state[_INTENT]
+        return intent
+    return None
+
+
+def say(text: str) -> None:
+    """Leave a sentence that is shown after the next rerun."""
+    st.session_state[_SAID] = text
+
+
+def said() -> str:
+    """Return the sentence left by ``say``, once; empty when there is none."""
+    return str(st.session_state.pop(_SAID, ""))
+
+
+def draft(base: Prompt) -> Prompt:
+    """Return the unsaved edit of a revision, which is the revision itself before the first change."""
+    kept = st.session_state.get(f"wb.draft.{base.hash}")
+    return kept if isinstance(kept, Prompt) else base
+
+
+def keep_draft(base: Prompt, edited: Prompt | None) -> None:
+    """Keep an unsaved edit for this session; None or the unchanged prompt forgets it."""
+    key = f"wb.draft.{base.hash}"
+    if edited is None or edited.hash == base.hash:
+        st.session_state.pop(key, None)
+    else:
+        st.session_state[key] = edited
