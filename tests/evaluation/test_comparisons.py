@@ -100,6 +100,18 @@ def test_a_comparison_by_hand() -> None:
     assert result.macro_f1_change.n == 1
 
 
+def test_a_comparison_rests_on_the_cells_scored_in_both() -> None:
+    # positives: one scored in both, one excluded before, one excluded after; negatives likewise, and one short
+    truth = column(1, 1, 1, 0, 0, 0, MISSING)
+    before = column(0, U, 1, 1, U, 0, 1)
+    after = column(1, 1, U, 0, 0, U, 0)
+    result = compare(["a"], truth, before, after, [Policy.EXCLUDE], patients=list("pqrstuv"))
+    a = result.findings[0]
+    assert (a.recall_change.value, a.recall_change.n, a.recall_p.n) == (1.0, 1, 1)
+    assert (a.specificity_change.value, a.specificity_change.n, a.specificity_p.n) == (1.0, 1, 1)
+    assert (a.fixed, a.broken) == (2, 0)
+
+
 def test_patients_with_several_reports_are_swapped_whole() -> None:
     truth = column(*[1] * 6)
     before, after = column(*[0] * 6), column(*[1] * 6)

@@ -128,6 +128,13 @@ def test_an_all_failed_run_is_wrong_everywhere_and_undefined_over_answered_repor
     assert evaluation.n_failed == 3
 
 
+def test_a_report_counts_as_failed_when_any_of_its_findings_failed() -> None:
+    evaluation = score([[1, 1], [0, 1]], [[1, FAILED], [0, 1]])
+    assert (evaluation.n_failed, evaluation.of("f0").failed, evaluation.of("f1").failed) == (1, 0, 1)
+    assert evaluation.macro_f1.value == pytest.approx((1 + 2 / 3) / 2)
+    assert evaluation.macro_f1_answered.value == 1.0
+
+
 def test_a_failed_reply_is_never_better_than_an_answer_of_absent() -> None:
     truth = (np.random.default_rng(2).random((60, 5)) < 0.3).astype(int)
     absent = np.zeros_like(truth)

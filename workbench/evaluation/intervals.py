@@ -20,7 +20,8 @@ BLOCK = 2_000_000  # draws held at once: 16 MB, so that a cohort of any size fit
 def wilson(successes: int, n: int) -> tuple[float, float]:
     """Return the 95 % Wilson score interval of a proportion, without continuity correction.
 
-    Source: E. B. Wilson, JASA 1927;22:209-212. Within [0, 1]; exactly 0 at no success and exactly 1 at nothing else.
+    Source: E. B. Wilson, JASA 1927;22:209-212. The lower end is exactly 0 at no success, the upper exactly
+    1 when all succeed.
 
     Raises:
         ValueError: n is not positive or successes are not within 0..n.

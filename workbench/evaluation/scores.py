@@ -180,7 +180,7 @@ def evaluate(
         macro_f1_reweighted=reweighted[0] if reweighted else None,
         micro_f1_reweighted=reweighted[1] if reweighted else None,
         macro_precision=mean_of_defined([f.precision for f in findings if f.support], NO_POSITIVE),
-        macro_recall=mean_of_defined([f.recall for f in findings if f.support], NO_POSITIVE),
+        macro_recall=mean_of_defined([f.recall for f in findings], NO_POSITIVE),
         macro_specificity=mean_of_defined([f.specificity for f in findings], "no negative in the reference"),
         macro_accuracy=mean_of_defined([f.accuracy for f in findings], "nothing was scored"),
         n_reports=len(true),
