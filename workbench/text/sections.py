@@ -134,7 +134,7 @@ def _headers(text: str) -> Iterator[_Header]:
     if "【" in text or "[" in text:
         for match in _BRACKETED.finditer(text):
             section = _NAMES.get(_key(match["name"]))
-            if section is not None:
+            if section is not None and not match["name"][0].islower():
                 yield _Header(match.start(), match.end(), section)
 
 
