@@ -126,23 +126,36 @@ def _cues(hits: list[Hit[Role]], named: list[_NamedFinding]) -> list[Cue]:
 
 
 def _without_excluded(named: list[_NamedFinding]) -> list[_NamedFinding]:
-    """Return the synonyms and normal statements that no exclusion, nor a normal statement around them, silences."""
-    silencing = [one for one in named if one.role.use is not Use.SYNONYM]
-    if not silencing:
+    """Return the synonyms and normal statements that nothing silences.
+
+    An exclusion silences what it overlaps. A normal statement silences the synonyms it overlaps ("lung markings are
+    normal"), unless one of them stands in its gap: then the statement is none ("heart enlarged with normal lungs").
+    """
+    if all(one.role.use is Use.SYNONYM for one in named):
         return named
-    return [
+    exclusions = [one for one in named if one.role.use is Use.EXCLUSION]
+    kept = [
         one
         for one in named
-        if one.role.use is not Use.EXCLUSION and not any(_silences(other, one) for other in silencing)
+        if one.role.use is not Use.EXCLUSION and not any(_overlap(one, other) for other in exclusions)
     ]
+    synonyms = [one for one in kept if one.role.use is Use.SYNONYM]
+    normal = [one for one in kept if one.role.use is Use.NORMAL and not any(_in_gap(other, one) for other in synonyms)]
+    return normal + [one for one in synonyms if not any(_overlap(one, other) for other in normal)]
 
 
-def _silences(other: _NamedFinding, one: _NamedFinding) -> bool:
-    if other is one or other.role.finding != one.role.finding:
+def _overlap(one: _NamedFinding, other: _NamedFinding) -> bool:
+    return one.role.finding == other.role.finding and one.at.start < other.at.end and other.at.start < one.at.end
+
+
+def _in_gap(one: _NamedFinding, other: _NamedFinding) -> bool:
+    """Return whether ``one`` has its own words, first or last, in the gap of ``other``."""
+    if not _overlap(one, other):
         return False
-    if other.role.use is Use.EXCLUSION:
-        return other.at.start < one.at.end and one.at.start < other.at.end
-    return one.role.use is Use.SYNONYM and other.at.start <= one.at.start and one.at.end <= other.at.end
+    return any(
+        other.at.head_end < end and start < other.at.tail_start
+        for start, end in ((one.at.start, one.at.head_end), (one.at.tail_start, one.at.end))
+    )
 
 
 def _state(named: _NamedFinding, scopes: Scopes) -> State:

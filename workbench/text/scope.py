@@ -2,11 +2,13 @@
 
 A cue *before* reaches forward to the end of its clause: a semicolon, a terminator of its kind, or the end of the
 sentence. It passes commas, "and", "or" and "/", so that it holds for a whole list. A cue *after* reaches back, across
-commas only where an "and" or "or" shows that they part a list. A cue listed on both sides ("possible") looks forward
-first. Where cues overlap, the longest counts. A pseudo-negation denies nothing and silences the cue in it ("no change
-in"); it ends the reach of a negation before it, as a comma followed by a cue of another kind does ("no effusion,
-possible pneumonia"). Of a negation and an uncertainty that hold for the
-same thing the negation counts, unless a comma or the far side of the thing parts them: then the nearer does.
+commas only where an "and" or "or" shows that they part a list. Neither passes an "and" that follows a verb ("the
+effusion has grown and pneumonia is unlikely"). A cue listed on both sides ("possible") looks forward first.
+
+Where cues overlap, the longest counts. A pseudo-negation denies nothing and silences the cue in it ("no change in"); it
+ends the reach of a negation before it, as a comma followed by a cue of another kind does ("no effusion, possible
+pneumonia"). Of a negation and an uncertainty that hold for the same thing the negation counts, unless a comma or the
+far side of the thing parts them: then the nearer does.
 """
 
 from collections.abc import Iterable, Sequence
@@ -17,6 +19,8 @@ from workbench.domain.findings import State
 from workbench.domain.prompts import Cues, CueSet
 
 _CLAUSE_ENDS = frozenset({";", "；"})
+_AND = frozenset({"and", "y", "和", "及"})
+_VERBS = frozenset({"is", "are", "was", "were", "has", "have", "had"})
 _JOINING = frozenset({"and", "or", "nor", "&", "y", "o", "和", "或", "及"})
 
 
@@ -171,7 +175,7 @@ class Scopes:
         return best
 
     def _reaches_forward(self, kind: Kind, cue: Cue, named: Named) -> bool:
-        if cue.end > named.tail_start:
+        if cue.end > named.tail_start or self._new_clause(cue.end, named.start):
             return False
         return not any(
             cue.end <= stop < named.tail_start and not named.start <= stop < named.head_end
@@ -179,7 +183,7 @@ class Scopes:
         )
 
     def _reaches_back(self, kind: Kind, cue: Cue, named: Named) -> bool:
-        if cue.start < named.end:
+        if cue.start < named.end or self._new_clause(named.end, cue.start):
             return False
         if any(named.end <= stop < cue.start for stop in self._stops_of(kind)):
             return False
@@ -188,6 +192,16 @@ class Scopes:
             return True
         last = len(between) - 1 - between[::-1].index(",")
         return any(word.lower() in _JOINING for word in between[last:])
+
+    def _new_clause(self, start: int, end: int) -> bool:
+        """Return whether an "and" after a verb opens a new clause between two words."""
+        verb = False
+        for word in self._sentence[start:end]:
+            folded = word.lower()
+            if verb and folded in _AND:
+                return True
+            verb = verb or folded in _VERBS
+        return False
 
     def _stops_of(self, kind: Kind) -> list[int]:
         stops = self._stops.get(kind)
