@@ -100,7 +100,7 @@ def open_study(folder: Path | None = None) -> Study:
     """
     root = find_study(folder)
     settings = read_settings(root / "data" / "study.toml")
-    label_set = _with_policies(read_label_set(root / "data" / settings.label_set), settings)
+    label_set = with_policies(read_label_set(root / "data" / settings.label_set), settings)
     database = Database(root / "data" / "workbench.db")
     study = Study(root, settings, label_set, database)
     with database.read() as conn:
@@ -111,7 +111,12 @@ def open_study(folder: Path | None = None) -> Study:
     return study
 
 
-def _with_policies(label_set: LabelSet, settings: StudySettings) -> LabelSet:
+def with_policies(label_set: LabelSet, settings: StudySettings) -> LabelSet:
+    """Return the label set with the study's own policies where its settings give some.
+
+    Raises:
+        InputError: an override names an unknown finding.
+    """
     changes: dict[str, Policies] = {}
     for side in ("vote", "prediction"):
         policy = getattr(settings.policies, side)
