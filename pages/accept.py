@@ -25,11 +25,11 @@ def decide(gate: Gate, signed: list[str], number: int) -> None:
         if yes:
             made = accept.accept(here.study, here.actor, gate, reason=reason, signed=signed, override=override)
             state.say(f"Revision {made.number} is accepted; its file is in {here.study.prompts_folder}.")
-            st.switch_page("pages/history.py")
+            st.switch_page(state.page("history"))
         if no:
             made = accept.reject(here.study, here.actor, by_number[number], reason=reason)
             state.say(f"Revision {made.number} is rejected and stays on record.")
-            st.switch_page("pages/history.py")
+            st.switch_page(state.page("history"))
 
 
 can = here.may(Role.LEAD)
@@ -37,7 +37,7 @@ cards = data.reference_cards(here)
 candidates = [r for r in reversed(data.revisions(here)) if r.status is RevisionStatus.CANDIDATE]
 if not candidates:
     st.info("No candidate is waiting for a decision. Mend the prompt on the page Revise and save a candidate.")
-    st.page_link("pages/revise.py", label="Revise the prompt", icon=":material/edit_document:")
+    st.page_link(state.page("revise"), label="Revise the prompt", icon=":material/edit_document:")
     st.stop()
 if not cards:
     st.info("No reference is frozen yet, so no candidate can be scored. Freeze one on the page Reference.")
@@ -60,7 +60,7 @@ if not scores:
     st.info(f"Revision {number} has not been scored on {card.name} yet; run it first.")
     if st.button("Run it", type="primary", icon=":material/play_circle:"):
         state.ask(state.Intent("run", revision=number))
-        st.switch_page("pages/run.py")
+        st.switch_page(state.page("run"))
     st.stop()
 labelers = {s.prepared.run.labeler.name: s for s in scores}
 score = labelers[st.selectbox("Labeler", list(labelers), width=260)] if len(labelers) > 1 else scores[0]

@@ -81,15 +81,15 @@ if not views:
         if can
         else "There are no cohorts yet. The study lead allocates them."
     )
+if views:
+    st.dataframe(
+        tables.cohorts(views),
+        hide_index=True,
+        alt="Cohorts with their purpose and counts",
+        column_config={"When": st.column_config.DatetimeColumn(format="YYYY-MM-DD")},
+    )
 left, right = st.columns([1, 1], gap="large")
 with left:
-    if views:
-        st.dataframe(
-            tables.cohorts(views),
-            hide_index=True,
-            alt="Cohorts with their purpose and counts",
-            column_config={"When": st.column_config.DatetimeColumn(format="YYYY-MM-DD")},
-        )
     if can:
         with st.expander("Allocate a cohort", expanded=not views, icon=":material/add:"):
             allocate_form(here)
@@ -111,4 +111,4 @@ with right:
                 f"By the accepted prompt's phrases {len(few)} of {len(shown)} findings have under {figures.TOO_FEW} "
                 "positives here: this cohort cannot assess them."
             )
-            st.plotly_chart(figures.expected_bars(shown), key="cohorts.expected")
+            widgets.chart(figures.expected_bars(shown), key="cohorts.expected")

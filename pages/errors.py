@@ -57,7 +57,7 @@ def walk(score: Score, finding: str) -> None:
             state.ask(
                 state.Intent("revise", finding, phrase.strip(), score.prepared.number, report=found[at].report.id)
             )
-            st.switch_page("pages/revise.py")
+            st.switch_page(state.page("revise"))
     mistakes.draw(here, found[at])
 
 
@@ -71,7 +71,7 @@ card = data.need_reference(cards, st.session_state.get(state.REFERENCE))
 scores = data.scored(here, card.name)
 if not scores:
     st.info(f"No revision has been scored on {card.name} yet. Start a run on the page Run.")
-    st.page_link("pages/run.py", label="Run a revision", icon=":material/play_circle:")
+    st.page_link(state.page("run"), label="Run a revision", icon=":material/play_circle:")
     st.stop()
 one, two = st.columns([2, 3], vertical_alignment="bottom")
 names = {s.hash: scoring.name(s) for s in scores}
@@ -94,7 +94,7 @@ if mistake_tab.open:
 if heat_tab.open:
     with heat_tab:
         st.markdown("Each row is a finding. Teal is right and red is wrong under the policy; numbers are reports.")
-        st.plotly_chart(figures.confusion_heat(cells(score, data.state_counts(here, score))), key="errors.heat")
+        widgets.chart(figures.confusion_heat(cells(score, data.state_counts(here, score))), key="errors.heat")
 if table_tab.open:
     with table_tab:
         st.dataframe(

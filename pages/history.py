@@ -26,28 +26,27 @@ def table(rows: list[HistoryRow]) -> pd.DataFrame:
                 "Revision": row.revision.number,
                 "Status": str(row.revision.status),
                 "Macro-F1": row.score.evaluation.macro_f1.value if row.score else None,
-                "95 %": tables.interval(row.score.evaluation.macro_f1) if row.score else "not scored here",
+                "95 %": tables.interval(row.score.evaluation.macro_f1) if row.score else "not scored",
                 "n": row.score.evaluation.macro_f1.n if row.score else None,
                 "Under 90 %": len(row.below_floor) if row.score else None,
-                "Message": row.revision.message,
-                "By": row.revision.author,
-                "When": row.revision.created_at,
-                "Hash": short(row.revision.prompt_hash),
             }
             for row in reversed(rows)
         ]
     )
 
 
-def decisions(rows: list[HistoryRow]) -> None:
+def records(rows: list[HistoryRow]) -> None:
     for row in reversed(rows):
-        for it in reversed(data.decisions(here, row.revision.prompt_hash)):
-            signed = f" Signed: {', '.join(it.signed)}." if it.signed else ""
-            override = f" Override: {it.override}" if it.override else ""
-            st.markdown(
-                f"**Revision {row.revision.number} {it.status}** by {widgets.plain(it.actor)}, {it.at:%Y-%m-%d %H:%M}: "
-                + widgets.plain(f"{it.reason}.{signed}{override}")
-            )
+        it = row.revision
+        st.markdown(
+            f"**Revision {it.number}** · {it.status} · {short(it.prompt_hash)} · {widgets.plain(it.author)}, "
+            f"{it.created_at:%Y-%m-%d %H:%M} UTC  \n{widgets.plain(it.message)}"
+        )
+        for said in data.decisions(here, it.prompt_hash):
+            signed = f" Signed: {', '.join(said.signed)}." if said.signed else ""
+            override = f" Override: {said.override}" if said.override else ""
+            told = f"{said.status} by {said.actor}, {said.at:%Y-%m-%d %H:%M} UTC: {said.reason}.{signed}{override}"
+            st.caption(widgets.plain(told))
 
 
 def difference(rows: list[HistoryRow]) -> None:
@@ -78,7 +77,7 @@ left, right = st.columns([5, 6], gap="large")
 with left:
     if scored:
         steps = [step(row, row.score) for row in scored if row.score]
-        st.plotly_chart(figures.history_lines(steps), key="history.lines")
+        widgets.chart(figures.history_lines(steps), key="history.lines")
     else:
         st.info(f"No revision has been scored on {card.name} yet.")
     st.dataframe(
@@ -88,7 +87,6 @@ with left:
         alt="Revisions with their scores",
         column_config={
             "Macro-F1": st.column_config.NumberColumn(format="%.3f"),
-            "When": st.column_config.DatetimeColumn(format="YYYY-MM-DD HH:mm"),
         },
     )
     told = " · simulated votes" if card.simulated else ""
@@ -97,19 +95,19 @@ with left:
     )
 with right:
     heat, decided, diff = st.tabs(
-        ["Accuracy per finding", "Decisions", "What changed"], key="history.tabs", on_change="rerun"
+        ["Accuracy per finding", "Revisions and decisions", "What changed"], key="history.tabs", on_change="rerun"
     )
     if heat.open and scored:
         with heat:
             last = scored[-1]
             st.markdown(
-                f"{len(last.below_floor)} findings are under {figures.FLOOR:.0%} at revision {last.revision.number}: ▼."
+                f"Revision {last.revision.number}: {len(last.below_floor) or 'no'} findings under {figures.FLOOR:.0%}, marked ▼."
             )
             names = [finding.name for finding in here.study.label_set.findings]
-            st.plotly_chart(figures.accuracy_heat(steps, names), key="history.heat")
+            widgets.chart(figures.accuracy_heat(steps, names), key="history.heat")
     if decided.open:
         with decided:
-            decisions(rows)
+            records(rows)
     if diff.open:
         with diff:
             difference(rows)

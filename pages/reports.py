@@ -62,11 +62,10 @@ with left:
         selection_mode="single-row",
         key="reports.table",
         column_config={
-            "Report": st.column_config.TextColumn(width="small"),
-            "Patient": st.column_config.TextColumn(width="small"),
+            "Words": st.column_config.NumberColumn(help="in the sections that a labeler reads"),
             "Begins with": st.column_config.TextColumn(width="large"),
         },
-        alt="Reports with patient, cohort, sections and beginning",
+        alt="Reports with patient, cohort and beginning",
     )
     st.caption(f"{len(lines):,} of {len(shelf.lines):,} reports")
 with right:
@@ -76,7 +75,7 @@ with right:
         st.info("No report fits these filters.")
     else:
         report = data.report(here, line.id)
-        st.markdown(f"**{widgets.plain(report.id)}** · patient {widgets.plain(report.patient_id)}")
+        st.markdown(f"**{widgets.plain(report.id)}** · patient {widgets.plain(report.patient_id)} · {line.language}")
         read = here.study.settings.sections
         widgets.report_text(report, read)
         st.caption(f"A labeler reads: {', '.join(read)}. {line.words} words of this report.")

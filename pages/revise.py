@@ -52,7 +52,7 @@ def save_panel(base: Revision, base_prompt: Prompt, draft: Prompt) -> None:
             editing.forget(base_prompt)
             state.say(f"Saved as revision {saved.number}, a candidate. Run it to see what it is worth.")
             state.ask(state.Intent("run", revision=saved.number))
-            st.switch_page("pages/run.py")
+            st.switch_page(state.page("run"))
     if drop:
         editing.forget(base_prompt)
         st.rerun()
@@ -86,7 +86,7 @@ if intent and intent.report:
 can = here.may(Role.LEAD, Role.ADMIN)
 if not can:
     st.info("You may read the prompt; revisions are made by the study lead.")
-editor, outcome = st.columns([3, 2], gap="large")
+editor, outcome = st.columns([5, 3], gap="large")
 with editor:
     guidance, cues, instructions = st.tabs(
         ["This finding", "Cues", "Instructions"], key="revise.tabs", on_change="rerun"

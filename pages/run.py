@@ -3,6 +3,7 @@
 import streamlit as st
 
 from workbench.domain.actors import Role
+from workbench.domain.prompts import RevisionStatus
 from workbench.domain.runs import RunProgress
 from workbench.ui import data, scoring, sent, state, widgets
 from workbench.workflow import run, score
@@ -46,7 +47,7 @@ def result(prepared: PreparedRun, cohort: str) -> None:
     cards = [card for card in data.reference_cards(here) if card.cohort == cohort]
     if not cards:
         st.info(f"The run is finished. The cohort {cohort} has no reference yet: freeze one to score it.")
-        st.page_link("pages/reference.py", label="Freeze the reference", icon=":material/how_to_vote:")
+        st.page_link(state.page("reference"), label="Freeze the reference", icon=":material/how_to_vote:")
         return
     chosen = st.session_state.get(state.REFERENCE)
     name = chosen if chosen in [card.name for card in cards] else cards[0].name
@@ -55,11 +56,12 @@ def result(prepared: PreparedRun, cohort: str) -> None:
         with st.spinner("Scoring"):
             found = score.score_run(here.study, here.actor, prepared.run.hash, data.get_reference(here, name))
     with st.container(horizontal=True):
-        if st.button("See its errors", icon=":material/troubleshoot:"):
-            st.switch_page("pages/errors.py")
-        if st.button("Accept or reject it", icon=":material/verified:"):
+        if st.button("See its errors", type="primary", icon=":material/troubleshoot:"):
+            st.switch_page(state.page("errors"))
+        waiting = by_number[prepared.number].status is RevisionStatus.CANDIDATE
+        if waiting and st.button("Accept or reject it", icon=":material/verified:"):
             state.ask(state.Intent("accept", revision=prepared.number))
-            st.switch_page("pages/accept.py")
+            st.switch_page(state.page("accept"))
     scoring.draw(here, found)
 
 
@@ -91,7 +93,7 @@ st.caption(widgets.plain(f"{revision.message} · by {revision.author}"))
 known = data.known_run(here, revision.prompt_hash, view.cohort.hash, labeler)
 done = run.progress(here.study, known) if known else None
 following = known is not None and (st.session_state.get("run.following") == known.run.hash or bool(done and done.alive))
-label = "Start the run" if not done or not done.done else "Continue the run"
+label = "Start the run" if not done or not done.done else "Run is finished" if done.finished else "Continue the run"
 ready = not (done and (done.finished or following)) and here.may(Role.LEAD, Role.ADMIN)
 if four.button(label, type="primary", icon=":material/play_arrow:", disabled=not ready, width="stretch"):
     start(revision.prompt_hash, cohort, labeler)

@@ -1,14 +1,12 @@
 """The app's shell: ``streamlit run workbench/ui/app.py`` on the study that WORKBENCH_STUDY names."""
 
 import html
-from pathlib import Path
 
 import streamlit as st
 
 from workbench.errors import WorkbenchError
 from workbench.ui import data, state, widgets
 
-PAGES = Path(__file__).resolve().parents[2] / "pages"
 # In the order of the flow: file, title, icon.
 FLOW = (
     ("reports", "Reports", "description"),
@@ -46,7 +44,8 @@ def _sidebar(here: state.Here) -> None:
                 persist_state="session",
             )
         reports = sum(view.reports for view in views)
-        st.caption(f"{len(views)} cohorts with {reports:,} reports · {len(cards)} frozen references")
+        references = "reference" if len(cards) == 1 else "references"
+        st.caption(f"{len(views)} cohorts with {reports:,} reports · {len(cards)} frozen {references}")
 
 
 def _defaults(here: state.Here) -> None:
@@ -59,19 +58,20 @@ def _defaults(here: state.Here) -> None:
         st.session_state[state.REFERENCE] = next((c.name for c in cards if c.cohort not in locked), cards[0].name)
 
 
+def _start() -> None:
+    st.switch_page(state.page("reports"))
+
+
 def main() -> None:
     """Draw the shell and the page that was chosen."""
     st.set_page_config(page_title="Prompt workbench", page_icon=":material/radiology:", layout="wide")
     st.html(widgets.STYLE)
-    page = st.navigation(
-        [
-            st.Page(
-                PAGES / f"{name}.py", title=title, icon=f":material/{icon}:", url_path=name, default=name == "reports"
-            )
-            for name, title, icon in FLOW
-        ],
-        expanded=True,
-    )
+    pages = [
+        st.Page(state.page(name), title=title, icon=f":material/{icon}:", url_path=name) for name, title, icon in FLOW
+    ]
+    # The default page has no address of its own; were it Reports, a bookmark of /reports would be answered "not found".
+    start = st.Page(_start, title="Start", default=True, visibility="hidden")
+    page = st.navigation([start, *pages], expanded=True)
     try:
         here = state.open_here(st.session_state.get(state.ACTOR))
         _defaults(here)

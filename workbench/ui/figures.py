@@ -104,6 +104,7 @@ def _by_finding(figure: go.Figure, names: Sequence[str]) -> go.Figure:
     figure.update_yaxes(
         categoryorder="array",
         categoryarray=list(names)[::-1],
+        tickfont={"size": 13},
         automargin=True,
         showgrid=True,
         ticks="",
@@ -116,6 +117,7 @@ def _plain(figure: go.Figure, height: int) -> go.Figure:
     figure.update_layout(
         height=height,
         margin=_MARGIN,
+        font={"size": 13},
         legend={"orientation": "h", "yanchor": "top", "y": -46 / max(height - 76, 1), "x": 0, "xanchor": "left"},
         hoverlabel={"align": "left"},
     )
@@ -176,7 +178,7 @@ def confusion_heat(cells: Sequence[CellsOfFinding]) -> go.Figure:
         )
     )
     figure.update_xaxes(side="top", showgrid=False)
-    figure.update_yaxes(autorange="reversed", automargin=True, ticks="", showgrid=False)
+    figure.update_yaxes(autorange="reversed", automargin=True, ticks="", showgrid=False, tickfont={"size": 13})
     figure.update_layout(height=_ROW * len(cells) + 90, margin={"l": 8, "r": 8, "t": 64, "b": 8})
     return figure
 
@@ -262,7 +264,7 @@ def accuracy_heat(steps: Sequence[Step], names: Sequence[str], floor: float = FL
         )
     )
     figure.update_xaxes(type="category", side="top", title="revision", showgrid=False)
-    figure.update_yaxes(autorange="reversed", automargin=True, ticks="", showgrid=False)
+    figure.update_yaxes(autorange="reversed", automargin=True, ticks="", showgrid=False, tickfont={"size": 13})
     figure.update_layout(height=_ROW * len(names) + 84, margin={"l": 8, "r": 8, "t": 56, "b": 8})
     return figure
 

@@ -74,7 +74,7 @@ def draw(here: state.Here, score: Score) -> None:
     chart, table, policies = st.tabs([CHART, TABLE, POLICIES], key="score.tabs", on_change="rerun")
     if chart.open:
         with chart:
-            st.plotly_chart(
+            widgets.chart(
                 figures.f1_by_finding(dots(score, here.study.label_set), score.evaluation.macro_f1), key="score.f1"
             )
     if table.open:

@@ -18,6 +18,13 @@ REFERENCE = "wb.reference"
 
 Token = tuple[int, ...]
 
+PAGES = Path(__file__).resolve().parents[2] / "pages"
+
+
+def page(name: str) -> Path:
+    """Return a page's file, which is how Streamlit wants it named."""
+    return PAGES / f"{name}.py"
+
 
 @dataclass(frozen=True, slots=True)
 class Here:

@@ -25,21 +25,8 @@ COEFFICIENTS = {
 
 def reports(lines: Iterable[ReportLine]) -> pd.DataFrame:
     """Return a row per report."""
-    rows = [
-        (
-            line.id,
-            line.patient_id,
-            ", ".join(line.cohorts),
-            ", ".join(line.sections),
-            line.words,
-            line.language,
-            line.beginning,
-        )
-        for line in lines
-    ]
-    return pd.DataFrame(
-        rows, columns=["Report", "Patient", "Cohort", "Sections", "Words read", "Language", "Begins with"]
-    )
+    rows = [(line.id, line.patient_id, ", ".join(line.cohorts), line.words, line.beginning) for line in lines]
+    return pd.DataFrame(rows, columns=["Report", "Patient", "Cohort", "Words", "Begins with"])
 
 
 def cohorts(views: Iterable[CohortView]) -> pd.DataFrame:

@@ -5,6 +5,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 
+import plotly.graph_objects as go
 import streamlit as st
 
 from workbench.domain.findings import LabelSet, Policies, State
@@ -27,8 +28,9 @@ STATE_NAMES: Mapping[State | None, str] = {
 
 # Colours are see-through, so that they sit on the light and on the dark theme alike.
 STYLE = """<style>
+.stMainBlockContainer {padding-left: 2.6rem; padding-right: 2.6rem; padding-bottom: 3rem}
 .wb-banner {border-left: 3px solid #cf7a3f; background: rgba(207,122,63,.10); padding: .3rem .7rem; font-size: .85rem;
-  border-radius: 0 .4rem .4rem 0; margin-bottom: .2rem}
+  border-radius: 0 .4rem .4rem 0; margin-bottom: -.4rem}
 .wb-report {font-size: 1rem; line-height: 1.55; overflow-wrap: anywhere}
 .wb-section {padding: .45rem .75rem; margin: 0 0 .45rem 0; border-left: 3px solid rgba(47,143,151,.75);
   background: rgba(47,143,151,.06); border-radius: 0 .4rem .4rem 0}
@@ -89,6 +91,11 @@ def metric(label: str, figure: Figure, unit: str, tip: str = "") -> None:
     else:
         interval = "" if figure.low is None else f"{figure.low:.3f} to {figure.high:.3f} · "
         st.caption(f"{interval}n = {figure.n:,} {unit}")
+
+
+def chart(figure: go.Figure, key: str) -> None:
+    """Draw a figure without the plotting library's tool bar."""
+    st.plotly_chart(figure, key=key, config={"displayModeBar": False})
 
 
 def report_html(report: Report, read: Sequence[str], evidence: Sequence[str] = ()) -> str:
