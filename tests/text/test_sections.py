@@ -28,15 +28,13 @@ def found(text: str) -> list[tuple[str, str]]:
         ("FINDINGS AND IMPRESSION: Clear.", [("findings", "Clear.")]),
         ("FINDINGS: Clear.\nCONCLUSION: Normal.", [("findings", "Clear."), ("impression", "Normal.")]),
         (
-            "EXAMINATION: CHEST PA\nCLINICAL HISTORY: Cough.\nREASON FOR EXAM: ?pneumonia\n"
-            + "TECHNIQUE: Portable.\nCOMPARISON: None.\nFINDINGS: Clear.",
+            "EXAM: CHEST PA\nCLINICAL HISTORY: Cough.\nREASON FOR EXAM: ?pneumonia\nTECHNIQUE: AP.\nCOMPARISON: None.",
             [
                 ("examination", "CHEST PA"),
                 ("history", "Cough."),
                 ("indication", "?pneumonia"),
-                ("technique", "Portable."),
+                ("technique", "AP."),
                 ("comparison", "None."),
-                ("findings", "Clear."),
             ],
         ),
         (

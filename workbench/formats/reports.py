@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from operator import itemgetter
 from pathlib import Path
 
-from workbench.domain.reports import Report, Section
+from workbench.domain.reports import NEVER_READ, Report, Section
 from workbench.errors import InputError
 from workbench.formats import openi
 from workbench.formats.json_lines import first_keys, read_objects, text_of
@@ -29,8 +29,9 @@ USUAL_SECTIONS = ("indication", "history", "comparison", "technique", "findings"
 
 _FORM_OF_SUFFIX = {".csv": "csv", ".jsonl": "jsonl", ".ndjson": "jsonl"}
 _SECTION = "section:"
-# What programs write for a cell that holds nothing. "None." with a full stop is a radiologist's and stays.
-_NOTHING = {"", "nan", "none", "null", "<na>"}
+# What programs write for a cell that holds nothing. As a comparison "None" is a radiologist's word, and stays.
+_NOTHING = frozenset({"nan", "none", "null", "<na>"})
+_NOTHING_UNREAD = _NOTHING - {"none"}
 
 _Cells = Sequence[str | None]
 
@@ -91,9 +92,9 @@ def iter_reports(
 
     The text is what the file holds. Where sections have columns of their own the text is put together in the order
     of the mapping, "FINDINGS: " and the like before each, a blank line between them; the section spans are exactly
-    the cells. A blank cell and the bare words nan, None and null are missing: no text is made of them. A report
-    without any text is yielded with the text "". A row that repeats id, patient and text of an earlier one is left
-    out.
+    the cells. A blank cell and the bare words nan, None and null are missing: no text is made of them (None stays
+    where runs never read, as in "COMPARISON: None"). A report without any text is yielded with the text "". A row
+    that repeats id, patient and text of an earlier one is left out.
 
     Raises:
         InputError: something is wrong with the file, the mapping or a row, which is named; or an id comes with two
@@ -195,9 +196,9 @@ def _numbered(source: _Source, layout: _Layout, language: str) -> Iterator[tuple
         )
 
 
-def _said(cell: str | None) -> str:
+def _said(cell: str | None, nothing: frozenset[str] = _NOTHING) -> str:
     """Return a cell as it is, or nothing where it says that it holds nothing."""
-    if cell is None or (len(cell) < 8 and cell.strip().lower() in _NOTHING) or cell.isspace():
+    if cell is None or cell.isspace() or (len(cell) < 8 and cell.strip().lower() in nothing):
         return ""
     return cell
 
@@ -208,7 +209,7 @@ def _composed(names: list[str], heads: list[str], cells: _Cells) -> tuple[str, t
     sections: list[Section] = []
     at = 0
     for name, head, cell in zip(names, heads, cells, strict=True):
-        said = _said(cell)
+        said = _said(cell, _NOTHING_UNREAD if name in NEVER_READ else _NOTHING)
         if said:
             start = at + len(head)
             at = start + len(said)

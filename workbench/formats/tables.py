@@ -99,10 +99,9 @@ def listed(names: Sequence[str]) -> str:
 
 def _codec(encoding: str) -> str:
     try:
-        b"".decode(encoding)  # refuses "hex" and its like, which look-up alone takes
         name = codecs.lookup(encoding).name
     except LookupError as error:
-        raise InputError(f"There is no encoding called {encoding}; use utf-8, gb18030 or latin-1, say.") from error
+        raise InputError(_no_encoding(encoding)) from error
     return "utf-8" if name == "utf-8-sig" else name
 
 
@@ -115,8 +114,14 @@ def _decoded(data: bytes, codec: str, place: Place, offset: int) -> str:
             f"{place.path}, row {place.row + 1}: byte {offset + error.start} (0x{byte}) is not {codec.upper()}; "
             "name the file's encoding (gb18030, latin-1, ...) or save it as UTF-8."
         ) from error
+    except LookupError as error:  # "hex" and its like are codecs, but not of text
+        raise InputError(_no_encoding(codec)) from error
     except UnicodeError as error:  # UTF-16 without its mark
         raise InputError(f"{place.path} is not {codec.upper()}: {error}.") from error
+
+
+def _no_encoding(name: str) -> str:
+    return f"There is no encoding called {name}; use utf-8, gb18030 or latin-1, say."
 
 
 def _records(place: Place, encoding: str) -> Iterator[list[str]]:

@@ -1,0 +1,103 @@
+"""A file appears whole or not at all, and no cell in it runs as a formula."""
+
+import csv
+import os
+from pathlib import Path
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from workbench.errors import InputError
+from workbench.formats.writing import guard, replacing, row_writer, unguard
+
+
+@pytest.mark.parametrize(
+    ("cell", "guarded"),
+    [
+        ("=SUM(A1)", "'=SUM(A1)"),
+        ("+1 more", "'+1 more"),
+        ("-no", "'-no"),
+        ("@here", "'@here"),
+        ("'tis", "''tis"),
+        ("-1", "-1"),
+        ("+0.5", "+0.5"),
+        ("-1.0", "-1.0"),
+        ("-1+1", "'-1+1"),
+        ("a=b", "a=b"),
+        ("", ""),
+    ],
+)
+def test_what_a_spreadsheet_would_run_is_guarded_and_numbers_are_not(cell: str, guarded: str) -> None:
+    assert guard(cell) == guarded
+    assert unguard(guarded) == cell
+
+
+@given(st.text(st.sampled_from("=+-@'1.a \n"), max_size=6))
+@example("''")
+@example("'-1")
+def test_one_prefix_is_taken_off_what_was_guarded(cell: str) -> None:
+    assert unguard(guard(cell)) == cell
+
+
+@pytest.mark.parametrize("cell", ["'tis", "'", "'a"])
+def test_an_apostrophe_that_guards_nothing_stays(cell: str) -> None:
+    assert unguard(cell) == cell
+
+
+def test_the_file_takes_its_place_when_all_is_written(tmp_path: Path) -> None:
+    path = tmp_path / "out.csv"
+    path.write_text("old")
+    with replacing(path) as file:
+        file.write("积液\n")
+        assert path.read_text() == "old"
+    assert path.read_bytes() == "积液\n".encode()
+    assert [entry.name for entry in tmp_path.iterdir()] == ["out.csv"]
+
+
+def write_and_fail(path: Path) -> None:
+    with replacing(path) as file:
+        file.write("half")
+        raise KeyboardInterrupt
+
+
+def test_an_interruption_leaves_the_old_file_and_no_trace(tmp_path: Path) -> None:
+    path = tmp_path / "out.csv"
+    path.write_text("old")
+    with pytest.raises(KeyboardInterrupt):
+        write_and_fail(path)
+    assert path.read_text() == "old"
+    assert [entry.name for entry in tmp_path.iterdir()] == ["out.csv"]
+
+
+def test_a_new_file_is_as_readable_as_any_and_an_old_one_keeps_its_rights(tmp_path: Path) -> None:
+    plain = tmp_path / "plain"
+    plain.touch()
+    for name in ("new.csv", "new.csv"):
+        with replacing(tmp_path / name) as file:
+            file.write("x")
+        assert (tmp_path / name).stat().st_mode == plain.stat().st_mode
+    os.chmod(tmp_path / "new.csv", 0o600)  # noqa: PTH101
+    with replacing(tmp_path / "new.csv") as file:
+        file.write("y")
+    assert (tmp_path / "new.csv").stat().st_mode & 0o777 == 0o600
+
+
+def test_a_place_that_cannot_be_written_is_named(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="is a folder; name the file"), replacing(tmp_path):
+        pass
+    with pytest.raises(InputError, match=r"none/out\.csv cannot be written: its folder does not exist"):
+        replacing(tmp_path / "none" / "out.csv").__enter__()
+
+
+@given(st.lists(st.text(st.characters(exclude_characters="\0", exclude_categories=["Cs"])), min_size=1, max_size=4))
+@example(["a\rb", "c"])
+@example([""])
+def test_any_row_that_is_written_is_read_back_by_python(
+    tmp_path_factory: pytest.TempPathFactory, cells: list[str]
+) -> None:
+    path = tmp_path_factory.mktemp("rows") / "out.csv"
+    with replacing(path) as file:
+        row_writer(file)(cells)
+    with path.open(encoding="utf-8", newline="") as written:
+        assert list(csv.reader(written)) == [cells]
