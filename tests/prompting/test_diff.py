@@ -68,6 +68,18 @@ def test_names_cues_examples_and_the_whole() -> None:
     ]
 
 
+def test_a_long_text_is_shown_from_where_it_differs() -> None:
+    first, second = (
+        replace(OLD, instructions="Read the whole report, " * 5 + end) for end in ("twice.", "once and well.")
+    )
+    assert [str(change) for change in diff_guidance(first, second)] == [
+        "prompt: instructions changed from '... whole report, twice.' to '... whole report, once and well.'"
+    ]
+    assert str(diff_guidance(first, replace(first, instructions=first.instructions + " Again."))[0]).endswith(
+        "from '... report, twice.' to '... report, twice. Again.'"
+    )
+
+
 def test_unified_diff_shows_the_line_that_changed() -> None:
     text = diff_text(Prompt(OLD, "x\n"), Prompt(replace(OLD, title="Second"), "y\n"), old_name="0001", new_name="0002")
     lines = text.split("\n")

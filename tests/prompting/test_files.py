@@ -10,6 +10,7 @@ from workbench.domain.findings import Finding, LabelSet, Policies, Policy, State
 from workbench.domain.prompts import Cues, CueSet, Example, FindingGuidance, Guidance, Prompt, ReplyForm
 from workbench.errors import InputError
 from workbench.prompting.files import MAX_CHARACTERS, parse_prompt, prompt_text, read_prompt
+from workbench.text.phrases import spellings
 
 LABEL_SET = LabelSet(
     "demo",
@@ -108,6 +109,7 @@ def test_a_phrase_that_is_not_text_is_refused_with_its_place(written: str) -> No
         ("  effusion:", "\teffusion:", "line 14 is indented with a tab; use spaces"),
         ("[no change in]", "no change in", "line 19: cues, pseudo_negation must be a list"),
         ("[no change in]", '[" "]', "cues, pseudo_negation, entry 1 is blank"),
+        ("[no change in]", '["no ..."]', "line 19: cues, pseudo_negation, entry 1 cannot be read. The phrase"),
         ("[no change in]", "&x [no change in]", "anchors and aliases"),
         ("[no change in]", "!!set {a}", "cues, pseudo_negation"),
         ("[no change in]", "!!python/object:os.system [a]", "cues, pseudo_negation: the tag"),
@@ -201,7 +203,17 @@ texts = st.lists(st.one_of(st.sampled_from(NASTY), st.text(st.characters(exclude
     "".join
 )
 phrases = texts.filter(lambda value: bool(value.strip()))
-phrase_lists = st.lists(phrases, max_size=4).map(tuple)
+
+
+def readable(phrase: str) -> bool:
+    try:
+        spellings(phrase)
+    except InputError:
+        return False
+    return True
+
+
+phrase_lists = st.lists(phrases.filter(readable), max_size=4).map(tuple)
 cue_sets = st.builds(CueSet, phrase_lists, phrase_lists, phrase_lists)
 prompts = st.builds(
     Prompt,

@@ -73,7 +73,7 @@ def test_the_default_body_shows_all_guidance_and_the_form_asked_for(form: ReplyF
 def test_a_names_only_prompt_renders_without_empty_headings() -> None:
     bare = Guidance("demo", "en", "Names", "", {})
     text = render_system(Prompt(bare, default_body()), LABEL_SET)
-    assert "effusion: Pleural effusion\n- pneumothorax: Pneumothorax\n" in text
+    assert "effusion: Pleural effusion\n- pneumothorax: Pneumothorax\nIn these" in text
     assert "Words that" not in text
     assert "examples" not in text
     assert "\n\n\n" not in text

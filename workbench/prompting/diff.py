@@ -9,6 +9,7 @@ from workbench.domain.prompts import Cues, CueSet, Example, FindingGuidance, Gui
 from workbench.prompting.writing import prompt_text
 
 _SHOWN = 60  # characters of a text that are repeated in a sentence
+_CONTEXT_WORDS = 2  # that are shown before the first one that differs
 
 
 class ChangeKind(StrEnum):
@@ -40,7 +41,8 @@ class Change:
             case ChangeKind.MOVED:
                 return f"{self.subject}: {self.part}: order changed"
             case ChangeKind.CHANGED:
-                return f"{self.subject}: {self.part} changed from {_quote(self.old)[1:]} to {_quote(self.new)[1:]}"
+                old, new = _differing(self.old, self.new)
+                return f"{self.subject}: {self.part} changed from{_quote(old)} to{_quote(new)}"
 
 
 def diff_guidance(old: Guidance, new: Guidance) -> list[Change]:
@@ -132,6 +134,19 @@ def _phrases(subject: str, part: str, old: tuple[str, ...], new: tuple[str, ...]
     yield from (Change(subject, part, ChangeKind.REMOVED, p) for p in dict.fromkeys(old) if p not in new)
     if old != new and set(old) == set(new):
         yield Change(subject, part, ChangeKind.MOVED)
+
+
+def _differing(old: str, new: str) -> tuple[str, str]:
+    """Return two texts from the word on in which they first differ, where they are too long to be shown whole."""
+    before, after = old.split(), new.split()
+    if max(len(old), len(new)) <= _SHOWN:
+        return old, new
+    same = next(
+        (i for i, (a, b) in enumerate(zip(before, after, strict=False)) if a != b), min(len(before), len(after))
+    )
+    start = max(0, same - _CONTEXT_WORDS)
+    lead = "... " if start else ""
+    return lead + " ".join(before[start:]), lead + " ".join(after[start:])
 
 
 def _quote(value: str) -> str:

@@ -14,6 +14,7 @@ from workbench.domain.prompts import Cues, CueSet, Example, FindingGuidance, Gui
 from workbench.errors import InputError
 from workbench.prompting import front_matter
 from workbench.prompting.writing import prompt_text
+from workbench.text.phrases import spellings
 
 __all__ = ["MAX_CHARACTERS", "parse_prompt", "prompt_text", "read_prompt"]
 
@@ -23,12 +24,20 @@ _BYTE_ORDER_MARK = "\ufeff"
 
 def _not_blank(value: str) -> str:
     if not value.strip():
-        raise ValueError("is blank")
+        raise ValueError("is blank; write it out or take it away.")
     return value
 
 
-_Phrase = Annotated[str, AfterValidator(_not_blank)]
-_Phrases = tuple[_Phrase, ...]
+def _readable(value: str) -> str:
+    try:
+        spellings(_not_blank(value))
+    except InputError as error:
+        raise ValueError(f"cannot be read. {error}") from None
+    return value
+
+
+_Text = Annotated[str, AfterValidator(_not_blank)]
+_Phrases = tuple[Annotated[str, AfterValidator(_readable)], ...]
 
 
 class _Part(BaseModel):
@@ -56,15 +65,15 @@ class _Cues(_Part):
 
 
 class _Example(_Part):
-    text: _Phrase
+    text: _Text
     labels: dict[str, State]
     report_id: str = ""
 
 
 class _File(_Part):
     format: Literal["1"]
-    label_set: _Phrase
-    language: _Phrase
+    label_set: _Text
+    language: _Text
     title: str
     reply: ReplyForm = ReplyForm.MENTIONED
     instructions: str = ""
@@ -183,7 +192,7 @@ def _sentence(error: ValidationError, matter: front_matter.FrontMatter, where: s
         case "literal_error":
             problem = f"is {got}, and this version reads format 1"
         case "value_error":
-            problem = f"{context['error']}; write it out or take it away"
+            problem = str(context["error"]).removesuffix(".")
         case "string_type":
             problem = f"must be text, not {_shape(got)}"
         case "tuple_type":
