@@ -1,0 +1,97 @@
+import pytest
+
+from workbench.domain.findings import State
+from workbench.domain.prompts import Cues, CueSet
+from workbench.text.normalise import words
+from workbench.text.phrases import PhraseFinder
+from workbench.text.scope import Cue, CueRole, Kind, Named, Scopes, Side, cue_phrases, longest_cues
+
+CUES = Cues(
+    negation=CueSet(
+        before=("no", "not", "without", "no evidence of"),
+        after=("is/are not seen", "not seen", "unlikely", ": none"),
+        terminators=("but", "with"),
+    ),
+    pseudo_negation=("no change in", "not only"),
+    uncertainty=CueSet(
+        before=("possible", "may be", "cannot exclude"),
+        after=("possible", "cannot be excluded", "not ruled out"),
+        terminators=("but", "without"),
+    ),
+    history=CueSet(before=("history of",), after=("by history",), terminators=(",",)),
+)
+THINGS = ("A", "B", "C", "D")
+
+
+def states(text: str) -> dict[str, str]:
+    """What a sentence says of the things A to D that it names."""
+    sentence = words(text)
+    cues = longest_cues((h.start, h.end, h.phrase.payload) for h in PhraseFinder(cue_phrases(CUES)).find(sentence))
+    named = {word: Named(at, at + 1, at, at + 1) for at, word in enumerate(sentence) if word in THINGS}
+    scopes = Scopes(sentence, cues, list(named.values()))
+    return {thing: scopes.state_of(place).value[0] for thing, place in named.items()}
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("A", "p"),
+        ("No A", "a"),
+        ("No A, B, C or D", "aaaa"),
+        ("No A/B", "aa"),
+        ("No A but B", "ap"),
+        ("No A; B", "ap"),
+        ("No A with B", "ap"),
+        ("A without B", "pa"),
+        ("A is not seen", "a"),
+        ("A, B and C are not seen", "aaa"),
+        ("A is large, B is not seen", "pa"),
+        ("A: none", "a"),
+        ("A has grown and B is unlikely", "pa"),
+        ("No A is seen and B has grown", "ap"),
+        ("Possible A", "u"),
+        ("A and possible B", "pu"),
+        ("A and B are possible", "uu"),
+        ("Cannot exclude A or B", "uu"),
+        ("A cannot be excluded", "u"),
+        ("A not ruled out", "u"),
+        ("No A, possible B", "au"),
+        ("No possible A", "a"),
+        ("Possible A without B", "ua"),
+        ("No A, B cannot be excluded", "au"),
+        ("No A and B cannot be excluded", "au"),
+        ("No change in A", "p"),
+        ("No change in A, B or C", "ppp"),
+        ("No A and no change in B", "ap"),
+        ("Not only A", "p"),
+        ("History of A", "n"),
+        ("History of A, now B", "np"),
+        ("A by history", "n"),
+        ("No history of A", "a"),
+    ],
+)
+def test_cues_reach_as_far_as_a_reader_takes_them(text: str, expected: str) -> None:
+    assert "".join(states(text).values()) == expected
+
+
+def test_of_overlapping_cues_the_longest_counts_and_the_last_of_equals() -> None:
+    negation, uncertainty = CueRole(Kind.NEGATION, Side.BEFORE), CueRole(Kind.UNCERTAINTY, Side.BEFORE)
+    assert longest_cues([(0, 1, negation), (0, 3, uncertainty)]) == [Cue(0, 3, (uncertainty,))]
+    assert longest_cues([(0, 2, negation), (1, 3, uncertainty)]) == [Cue(1, 3, (uncertainty,))]
+    assert longest_cues([(2, 3, negation), (0, 1, negation)]) == [Cue(0, 1, (negation,)), Cue(2, 3, (negation,))]
+
+
+def test_a_cue_made_of_the_words_of_a_thing_says_nothing_of_it() -> None:
+    sentence = words("no longer lungs")
+    thing = Named(0, 3, 0, 3)
+    assert (
+        Scopes(sentence, [Cue(0, 1, (CueRole(Kind.NEGATION, Side.BEFORE),))], [thing]).state_of(thing) is State.PRESENT
+    )
+
+
+def test_a_cue_in_the_gap_of_a_thing_reaches_it() -> None:
+    sentence = words("heart is not enlarged")
+    thing = Named(0, 1, 3, 4)  # "heart ... enlarged"
+    scopes = Scopes(sentence, [Cue(2, 3, (CueRole(Kind.NEGATION, Side.BEFORE),))], [thing])
+    assert scopes.state_of(thing) is State.ABSENT
+    assert scopes.negated_inside(thing)
