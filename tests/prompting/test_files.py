@@ -115,7 +115,7 @@ def test_a_phrase_that_is_not_text_is_refused_with_its_place(written: str) -> No
         ("[no change in]", "!!python/object:os.system [a]", "cues, pseudo_negation: the tag"),
         ("title: First try", "title: [a]", "line 5: title must be text, not a list"),
         ("  negation: {before", "  ? [a]\n  : b\n  negation: {before", "a key must be a word"),
-        ("title: First try", "title: " + "[" * 5000, "nested too deeply"),
+        ("title: First try", "title: " + "[" * 2000, "nested too deeply"),
         ("title: First try", "title: *nobody", "line 5 is not readable as YAML"),
         ("title: First try", "title: \x00", "not readable as YAML"),
         ("Label", "x" * MAX_CHARACTERS, "characters; a prompt file may have"),
@@ -236,7 +236,7 @@ prompts = st.builds(
 )
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=50, deadline=None)
 @given(prompts)
 def test_any_prompt_comes_back_from_its_file_unchanged(prompt: Prompt) -> None:
     again = parse_prompt(prompt_text(prompt))

@@ -18,7 +18,7 @@ from workbench.errors import InputError
 MAX_CHARACTERS = 400_000  # of rendered text
 CPU_SECONDS = 3
 WALL_SECONDS = 20.0
-MEMORY_BYTES = 1 << 30
+MEMORY_BYTES = 512 << 20
 OPEN, CLOSE = "<report>", "</report>"
 
 _DELIMITER = re.compile(r"<(?=\s*/?\s*report\b)", re.IGNORECASE)
