@@ -4,6 +4,7 @@ The scores here are worked out apart from ``workbench.evaluation``: they are a c
 """
 
 import csv
+import itertools
 from pathlib import Path
 
 import pytest
@@ -72,7 +73,7 @@ def test_the_reference_is_the_whole_indexed_file(indexed: Rows) -> None:
 def test_each_revision_is_better_than_the_one_before(scores: list[dict[str, float]]) -> None:
     macro = [mean(list(revision.values())) for revision in scores]
     assert len(macro) == 4
-    assert all(later > earlier + 0.05 for earlier, later in zip(macro, macro[1:], strict=False)), macro
+    assert all(later > earlier + 0.05 for earlier, later in itertools.pairwise(macro)), macro
 
 
 def test_the_last_revision_keeps_its_score_on_real_reports(scores: list[dict[str, float]], indexed: Rows) -> None:

@@ -1,3 +1,5 @@
+import itertools
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -52,4 +54,4 @@ def test_words_stand_in_the_text_at_the_places_given(text: str) -> None:
     found = placed_words(text)
     assert [word.text for word in found] == words(text)
     assert all(text[word.start : word.end] == word.text for word in found)
-    assert all(one.end <= other.start for one, other in zip(found, found[1:], strict=False))
+    assert all(one.end <= other.start for one, other in itertools.pairwise(found))

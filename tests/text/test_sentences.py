@@ -1,3 +1,5 @@
+import itertools
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -62,6 +64,6 @@ def test_a_capital_after_a_function_word_or_comma_opens_nothing() -> None:
 @given(st.text(alphabet=" .\n,:;?!aAbBNo1\t25-)(\u3002", max_size=120))
 def test_every_character_but_space_is_in_exactly_one_sentence(text: str) -> None:
     spans = sentence_spans(text)
-    assert all(one[1] <= other[0] for one, other in zip(spans, spans[1:], strict=False))
+    assert all(one[1] <= other[0] for one, other in itertools.pairwise(spans))
     inside = "".join(text[start:end] for start, end in spans)
     assert "".join(inside.split()) == "".join(text.split())
