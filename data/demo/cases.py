@@ -182,7 +182,7 @@ CASES: dict[str, list[Option]] = {
         (
             0.35,
             (
-                "vascular_abnormality+#tortuous#athero",
+                "vascular_abnormality+#tortuous#athero#variant",
                 "vascular_abnormality+#calc calcification+",
                 "support_device+#pacer",
                 "support_device+#sternotomy",
@@ -194,7 +194,7 @@ CASES: dict[str, list[Option]] = {
             1,
             (
                 "vascular_abnormality+#calc calcification+",
-                "vascular_abnormality+#tortuous#athero",
+                "vascular_abnormality+#tortuous#athero#variant",
                 "vascular_abnormality+#aneurysm",
                 "vascular_abnormality+#tortuous cardiomegaly+#border",
                 "calcification+#coronary#valve#soft",
@@ -303,7 +303,7 @@ INCIDENTAL: tuple[tuple[float, str], ...] = (
     (0.04, "other_bone_abnormality+#osteopenia"),
     (0.03, "other_bone_abnormality+#scoliosis#kyphosis"),
     (0.07, "vascular_abnormality+#calc calcification+"),
-    (0.05, "vascular_abnormality+#tortuous#athero"),
+    (0.05, "vascular_abnormality+#tortuous#athero#variant"),
     (0.05, "support_device+#clips"),
     (0.04, "support_device+#port"),
     (0.03, "support_device+#pacer"),

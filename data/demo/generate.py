@@ -7,6 +7,7 @@ The same seed gives the same bytes. Only the standard library is used.
 
 import argparse
 import csv
+import re
 import sys
 from collections import Counter
 from collections.abc import Iterable
@@ -19,7 +20,7 @@ sys.path.insert(0, str(HERE))
 
 from cases import COUNTS  # noqa: E402
 from heads import draw_head  # noqa: E402
-from plans import Plan, draw_plan, follow_up  # noqa: E402
+from plans import Plan, add_absent, draw_plan, follow_up  # noqa: E402
 from raters import RATERS, Rater, State, judge  # noqa: E402
 from sentences import ABSENT, PRESENT, Bank  # noqa: E402
 from voices import Voice, blank_out, lay_out, pick_voice  # noqa: E402
@@ -50,6 +51,8 @@ class Item:
 
 def write_report(bank: Bank, plan: Plan, rng: Random, *, prior: bool, voice: Voice) -> tuple[str, dict[str, int]]:
     """Return one report's text and truth."""
+    if voice.thorough:
+        add_absent(plan, rng, times=4)
     draft = write_draft(
         bank,
         plan,
@@ -64,7 +67,7 @@ def write_report(bank: Bank, plan: Plan, rng: Random, *, prior: bool, voice: Voi
         area = rng.choice([texts for texts in draft.areas.values() if texts])
         i = rng.randrange(len(area))
         area[i] = blank_out(area[i], voice.blank, rng)
-    head = draw_head(plan.case, rng, prior=prior, blank=voice.blank)
+    head = draw_head(plan.case, rng, prior=prior, blank=voice.blank, wordy=voice.thorough)
     return lay_out(draft, voice, head, rng), draft.truth
 
 
@@ -91,7 +94,10 @@ def cohort_items(bank: Bank, cohort: str, first_patient: int) -> list[Item]:
         items.append(
             Item(patient, cohort, *write_report(bank, plan, rng, prior=rng.random() < 0.6, voice=pick_voice(rng)))
         )
-    again = rng.sample([item for item in items if "IMPRESSION" in item.text], NEAR_DUPLICATES[cohort])
+    again = rng.sample(
+        [item for item in items if "IMPRESSION" in item.text and re.search("COMPARISON: (?!No)", item.text)],
+        NEAR_DUPLICATES[cohort],
+    )
     items += [Item(item.patient, cohort, near_duplicate(item.text, rng), item.truth) for item in again]
     while len(items) < COHORTS[cohort]:
         patient, plan = rng.choice(plans)

@@ -16,6 +16,29 @@ GENERAL = (
     "Sarcoidosis, surveillance.", "History of breast cancer.", "Asthma exacerbation.", "Trauma.", "Tachycardia.",
     "___-year-old male, cough for two weeks, crackles at the bases.", "Renal failure, fluid status.",
 )  # fmt: skip
+WORDY = (
+    (
+        "___-year-old woman with fatigue, a remote history of pneumonia and two weeks of nonproductive cough, sent from "
+        "clinic to look for infection or fluid."
+    ),
+    "___-year-old man, former smoker, followed for a nodule on an outside CT, now with pain below the breast.",
+    (
+        "Status post ___ at an outside hospital, transferred with increasing oxygen requirement; please assess for edema, "
+        "effusion or pneumothorax."
+    ),
+    (
+        "___-year-old patient with long-standing hypertension and known cardiomegaly, presenting after a fall at home with "
+        "right-sided rib pain."
+    ),
+    (
+        "Immunosuppressed after transplant on ___, persistent low-grade fever despite antibiotics, evaluate for an early "
+        "infiltrate or cavity."
+    ),
+    (
+        "___-year-old woman seen in the emergency department for sudden dyspnea, history of blood clots, rule out acute "
+        "cardiopulmonary process."
+    ),
+)
 SPECIAL: dict[str, tuple[str, ...]] = {
     "heart_failure": (
         "CHF, dyspnea.",
@@ -59,10 +82,12 @@ OPENINGS = (
 )  # fmt: skip
 
 
-def draw_head(case: str, rng: Random, *, prior: bool, blank: str) -> dict[str, str]:
+def draw_head(case: str, rng: Random, *, prior: bool, blank: str, wordy: bool) -> dict[str, str]:
     """Return indication, comparison, technique and the like for one report."""
     special = SPECIAL.get(case, ())
     reason = rng.choice(special) if special and rng.random() < 0.5 else rng.choice(GENERAL)
+    if wordy:
+        reason = rng.choice(WORDY)
     examination, techniques = rng.choice(VIEWS)
     head = {
         "indication": reason,

@@ -53,10 +53,10 @@ def draw_plan(case: str, turn: int, rng: Random) -> Plan:
     return plan
 
 
-def add_absent(plan: Plan, rng: Random) -> None:
+def add_absent(plan: Plan, rng: Random, times: float = 1.0) -> None:
     """Decide which findings the report calls absent, leaving out what would contradict the rest."""
     for finding, odds in ABSENT_ODDS.items():
-        if finding not in plan.states and not contradicts(finding, plan.states) and rng.random() < odds:
+        if finding not in plan.states and not contradicts(finding, plan.states) and rng.random() < odds * times:
             plan.states[finding] = ABSENT
 
 

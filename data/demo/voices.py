@@ -20,11 +20,13 @@ class Voice:
     stops: bool = True
     short: bool = False  # writes RLL for right lower lobe
     fillers: tuple[int, ...] = (0, 1, 2)
+    thorough: bool = False  # goes through everything that is not there
 
 
 VOICES = (
     Voice("full", 17, fillers=(1, 2, 3)),
-    Voice("full", 7, numbered=True, fillers=(2, 4, 6, 9)),
+    Voice("full", 7, numbered=True, fillers=(2, 4, 6)),
+    Voice("full", 7, fillers=(3, 5, 7), thorough=True),
     Voice("brief", 14, blank="XXXX", numbered=True),
     Voice("brief", 12, blank="XXXX"),
     Voice("brief", 8, telegraphic=True, stops=False, short=True),
@@ -44,7 +46,7 @@ TITLES = {
     "heart": ("Heart", "Heart and great vessels", "Cardiovascular"),
     "mediastinum": ("Mediastinum", "Mediastinum/hila", "Mediastinum"),
     "bones": ("Bones", "Bones and soft tissues", "Musculoskeletal"),
-    "other": ("Other", "Upper abdomen", "Additional"),
+    "other": ("Other", "Other findings", "Additional"),
 }
 
 TYPOS = {

@@ -42,6 +42,17 @@ NORMAL_IMPRESSIONS = (
 )  # fmt: skip
 
 
+TOPICS = {
+    "course": r"unchanged|similar|little has changed|no substantial change",
+    "inspiration": r"inspir|lung volumes|inflated|expanded|aerated",
+    "history": r"history",
+    "abdomen": r"abdomen|free|bowel",
+    "quality": r"limited|rotated|not obtained|obscures|artifact",
+    "next step": r"CT can|Rib series|called|telephoned|discussed",
+    "chest wall": r"breast|soft tissue|fragment|pellet|foreign body|nipple|subcutaneous",
+}
+
+
 @dataclass
 class Draft:
     """The sentences of a report by area, its impression, and what they claim."""
@@ -191,6 +202,7 @@ class Writer:
             and set(s.labels.values()) == {ABSENT}
             and agrees(s, self.plan.states, self.flavours)
         ]
+        fitting = [s for s in fitting if not (set(s.labels) - {finding}) & self.draft.truth.keys()] or fitting
         if finding in self.plan.gone:
             fitting = [s for s in fitting if PRIOR_WORDS.search(s.template)] or fitting
         prior = self.prior and (finding in self.plan.gone or self.recalled < 1)  # few priors are recalled at length
@@ -224,11 +236,12 @@ class Writer:
             for s in self.bank.sentences
             if not s.labels and not s.impression and agrees(s, self.plan.states, self.flavours)
         ]
-        seen: set[str] = set()
+        recalled = any(PRIOR_WORDS.search(text) for text in self.draft.findings)
+        topics = {"course"} if recalled else set()  # "no change" would contradict what has come or gone
         for _ in range(count):
             found = self.bank.write(fitting, self.slots[""], self.rng, prior=self.prior)
-            if found and found[0].template not in seen:
-                seen.add(found[0].template)
+            if found and topic(found[1]) not in topics:
+                topics.add(topic(found[1]))
                 self.draft.areas["other"].append(found[1])
 
     def conclude(self, later: set[str], most: int) -> None:
@@ -268,10 +281,18 @@ class Writer:
                 self.draft.impression.append(found[1].rstrip("."))
 
 
+def topic(text: str) -> str:
+    """Return what a filler is about, so that a report does not say it twice or contradict itself."""
+    for name, pattern in TOPICS.items():
+        if re.search(pattern, text, re.IGNORECASE):
+            return name
+    return text
+
+
 def can_host(text: str) -> bool:
     """Return whether a list of absent things can be hung onto a sentence."""
-    hedged = r"\b(no|not|without|possible|may|versus|cannot|but|with|none|or)\b|[:,?]|\. "
-    return len(text.split()) <= 9 and not re.search(hedged, text, re.IGNORECASE)
+    hedged = r"\b(no|not|without|possible|may|versus|cannot|but|with|none|or|probab\w*|perhaps|likely|question\w*)\b"
+    return len(text.split()) <= 9 and not re.search(hedged + r"|[:,?]|\. ", text, re.IGNORECASE)
 
 
 def or_list(words: list[str], last: str = "or") -> str:

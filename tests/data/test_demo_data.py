@@ -152,7 +152,7 @@ def test_sentences_are_varied(reports: Rows) -> None:
         ("negation by a colon", r"\b(effusions?|pneumothorax|consolidation|edema)[/\w]*: (none|no|absent)", 5),
         ("a list with a slash", r"\b(effusions?|pneumothorax|PTX|edema)/\w+", 8),
         ("scope ended by but", r"\bno [^.]*, but there", 3),
-        ("pseudo-negation", r"no (significant |interval )*(change|increase|improvement) in", 8),
+        ("pseudo-negation", r"no (significant |interval )*(change|increase|improvement|growth|clearing) (in|of)", 8),
         ("a finding that has gone", r"has (resolved|cleared)|no longer|interval (resolution|clearing)", 20),
         ("uncertainty before", r"\b(possible|questionable|suspected|may represent|cannot exclude)", 25),
         ("uncertainty after", r"cannot be excluded|not excluded|not ruled out|versus", 12),
