@@ -225,8 +225,8 @@ def score_shown(study: Study, scored: score.Score) -> list[Table | str]:
         table(title, columns, rows),
         (
             f"Macro-F1 {figure(result.macro_f1)} over {result.macro_f1.n} findings; "
-            f"micro-F1 {figure(result.micro_f1)}; "
-            f"micro-F1 {figure(result.micro_f1)}; {answered} of {result.n_reports} reports answered, {result.n_patients} patients; "
+            f"micro-F1 {figure(result.micro_f1)}; {answered} of {result.n_reports} reports answered, "
+            f"{result.n_patients} patients; "
             f"look {scored.looks} at this cohort."
         ),
         *(["A single rater made this reference."] if ref.rule.single_rater else []),

@@ -90,13 +90,15 @@ def read_settings(path: Path) -> StudySettings:
     """
     try:
         text = path.read_text(encoding="utf-8")
-    except FileNotFoundError:
+    except (FileNotFoundError, NotADirectoryError):
         raise NotFoundError(
             f"{path.parent.parent} is no study: it has no data/study.toml; make one with `workbench init DIR`, "
             "or name a study with --study DIR."
         ) from None
-    except (OSError, UnicodeDecodeError) as error:
-        raise InputError(f"{path} cannot be read: {error}.") from None
+    except OSError as error:
+        raise InputError(f"{path} cannot be read: {error.strerror}.") from None
+    except UnicodeDecodeError as error:
+        raise InputError(f"{path} is not UTF-8 at byte {error.start}; save it as UTF-8.") from None
     try:
         return StudySettings.model_validate(tomllib.loads(text))
     except tomllib.TOMLDecodeError as error:

@@ -1,0 +1,205 @@
+"""The command line: one JSON object on stdout, messages on stderr, exit codes 0 / 1 / 2, never a traceback."""
+
+import json
+import shutil
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from workbench.cli import main
+from workbench.workflow.demo import demo
+
+
+@dataclass
+class Result:
+    code: int
+    out: str
+    err: str
+
+    @property
+    def json(self) -> dict[str, object]:
+        value = json.loads(self.out)
+        assert isinstance(value, dict)
+        return value
+
+
+Run = Callable[..., Result]
+
+
+@pytest.fixture
+def workbench(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> Run:
+    """Run a command in an empty folder and return its exit code and what it printed."""
+    monkeypatch.chdir(tmp_path)
+    for name in ("WORKBENCH_STUDY", "WORKBENCH_AS"):
+        monkeypatch.delenv(name, raising=False)
+
+    def run(*arguments: str) -> Result:
+        monkeypatch.setattr("sys.argv", ["workbench", *arguments])
+        capsys.readouterr()
+        with pytest.raises(SystemExit) as stop:
+            main()
+        captured = capsys.readouterr()
+        code = stop.value.code
+        return Result(code if isinstance(code, int) else 1 if code else 0, captured.out, captured.err)
+
+    return run
+
+
+@pytest.fixture(scope="session")
+def made_demo(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A demo study, made once."""
+    folder = tmp_path_factory.mktemp("demo") / "study"
+    demo(folder)
+    return folder
+
+
+@pytest.fixture
+def study(made_demo: Path, tmp_path: Path) -> str:
+    """A copy of the demo study to work in."""
+    folder = tmp_path / "demo"
+    shutil.copytree(made_demo, folder)
+    return str(folder)
+
+
+def test_the_demo_climbs_at_each_of_four_accepted_revisions(workbench: Run, tmp_path: Path) -> None:
+    result = workbench("demo", "--no-serve", "--json", "--folder", str(tmp_path / "d"))
+    assert result.code == 0, result.err
+    revisions = result.json["revisions"]
+    assert isinstance(revisions, list)
+    assert [(r["number"], r["status"]) for r in revisions] == [(n, "accepted") for n in (1, 2, 3, 4)]
+    scores = [r["macro_f1"] for r in revisions]
+    assert scores == sorted(set(scores))
+    assert "simulated" in str(result.json["simulated"])
+
+
+def test_a_demo_that_is_there_is_kept_with_what_was_done_in_it(workbench: Run, study: str) -> None:
+    result = workbench("demo", "--no-serve", "--json", "--folder", study)
+    assert result.json["made"] is False
+
+
+def test_evaluating_names_everything_a_figure_rests_on(workbench: Run, study: str) -> None:
+    result = workbench("evaluate", "--prompt", "4", "--cohort", "development", "--study", study, "--json")
+    assert result.code == 0, result.err
+    value = result.json
+    for part in ("revision", "run", "cohort", "labeler", "reference", "vote_policies", "prediction_policies", "looks"):
+        assert value[part], part
+    reference = value["reference"]
+    assert isinstance(reference, dict)
+    assert (reference["rule"], reference["simulated"]) == ("4 of 6", True)
+
+
+def test_history_and_lists_are_one_json_object_each(workbench: Run, study: str) -> None:
+    for command in (
+        ["history"],
+        ["cohort", "list"],
+        ["prompt", "list"],
+        ["prompt", "show", "1"],
+        ["prompt", "diff", "1", "2"],
+        ["reference", "show"],
+        ["run", "--list"],
+    ):
+        result = workbench(*command, "--study", study, "--json")
+        assert result.code == 0, (command, result.err)
+        assert result.json, command
+
+
+def test_history_for_people_shows_every_revision(workbench: Run, study: str) -> None:
+    result = workbench("history", "--study", study)
+    assert result.code == 0
+    assert "Accuracy history on development" in result.out
+
+
+def test_a_locked_validation_cohort_is_refused_in_one_line(workbench: Run, study: str) -> None:
+    result = workbench("run", "--cohort", "validation", "--study", study)
+    assert (result.code, result.out) == (1, "")
+    assert result.err.startswith("workbench: The validation cohort validation is locked")
+    assert result.err.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (["history"], "is no study"),
+        (["history", "--study", "nowhere"], "is no study"),
+        (["prompt", "show", "9", "--study", "{study}"], "no revision 9; the study has: 1, 2, 3, 4"),
+        (["run", "--study", "{study}"], "Say which cohort"),
+        (["run", "--cohort", "nope", "--study", "{study}"], "no cohort nope; the study has: development, validation"),
+        (["run", "--cohort", "development", "--labeler", "gpt", "--study", "{study}"], "no labeler called gpt"),
+        (["reference", "show", "nope", "--study", "{study}"], "no reference nope"),
+        (["reference", "freeze", "development", "--k", "3", "--study", "{study}"], "3 of 6 is no majority"),
+        (["import", "reports", "missing.csv", "--study", "{study}"], "missing.csv"),
+        (["import", "reports", "x.csv", "--column", "id", "--study", "{study}"], "WHAT=COLUMN"),
+        (["import", "labels", "missing.csv", "--study", "{study}"], "missing.csv"),
+        (["cohort", "allocate", "extra", "--size", "3", "--study", "{study}"], "--purpose"),
+        (["prompt", "import", "missing.md", "--study", "{study}"], "missing.md"),
+        (["history", "--reference", "nope", "--study", "{study}"], "no reference nope"),
+        (["cohort", "list", "--study", "{study}/data/study.toml"], "is no study"),
+        (["label", "missing.csv", "-o", "out.csv", "--study", "{study}"], "missing.csv"),
+        (["import", "reports", ".", "--study", "{study}", "--as", "Demo rater"], "may not import"),
+        (["history", "--as", "x", "--study", "{study}"], "No such option"),
+    ],
+)
+def test_what_a_user_can_cause_is_one_sentence(workbench: Run, study: str, arguments: list[str], told: str) -> None:
+    result = workbench(*[a.format(study=study) for a in arguments])
+    assert result.code in {1, 2}
+    assert result.out == ""
+    assert told in " ".join(result.err.split())
+    assert "Traceback" not in result.err
+
+
+def test_wrong_usage_exits_with_two(workbench: Run) -> None:
+    assert workbench("history", "--nonsense").code == 2
+    assert workbench("cohort", "allocate", "development", "--size", "many").code == 2
+
+
+def test_a_revision_goes_in_and_through_the_gate(workbench: Run, study: str, tmp_path: Path) -> None:
+    shown = workbench("prompt", "show", "4", "--study", study)
+    mended = tmp_path / "mended.md"
+    mended.write_text(shown.out.replace("title: ", "title: mended ", 1), encoding="utf-8")
+    imported = workbench("prompt", "import", str(mended), "-m", "a new title", "--study", study, "--json")
+    assert (imported.code, imported.json["number"], imported.json["status"]) == (0, 5, "candidate"), imported.err
+    early = workbench("prompt", "accept", "5", "--reason", "x", "--study", study)
+    assert (early.code, "has no score on development-1 yet" in early.err) == (1, True)
+    assert workbench("run", "--cohort", "development", "--prompt", "5", "--study", study).code == 0
+    assert workbench("evaluate", "--cohort", "development", "--prompt", "5", "--study", study).code == 0
+    unsigned = workbench("prompt", "accept", "5", "--reason", "title", "--override", "demo", "--study", study)
+    assert (unsigned.code, "sign-off" in unsigned.err) == (1, True), unsigned.err
+    accepted = workbench(
+        "prompt", "accept", "5", "--reason", "title", "--override", "demo", "--sign", "all", "--study", study, "--json"
+    )
+    assert (accepted.code, accepted.json["status"]) == (0, "accepted"), accepted.err
+    assert Path(str(accepted.json["file"])).name == "0005.md"
+
+
+def test_a_study_of_ones_own_goes_round_from_the_command_line(workbench: Run, tmp_path: Path) -> None:
+    reports = tmp_path / "reports.csv"
+    rows = [
+        f'r{i},p{i},"FINDINGS: {"Large pneumothorax." if i % 2 else "Lungs are clear."} Case {i}."' for i in range(8)
+    ]
+    reports.write_text("StudyID,PatientID,Report\n" + "\n".join(rows) + "\n", encoding="utf-8")
+    made = workbench("init", "mine", "--as", "Dr. Chan", "--json")
+    assert (made.code, made.json["revisions"]) == (0, [1, 2, 3, 4]), made.err
+    columns = [part for c in ("id=StudyID", "patient=PatientID", "text=Report") for part in ("--column", c)]
+    assert workbench("import", "reports", str(reports), *columns, "--study", "mine").code == 0
+    drawn = workbench("cohort", "allocate", "development", "--size", "8", "--study", "mine", "--json")
+    assert drawn.code == 0, drawn.err
+    expected = drawn.json["expected_positives"]
+    assert isinstance(expected, dict)
+    assert expected["pneumothorax"] == 4
+    ids = list(expected)
+    for rater in "abcdef":
+        lines = [",".join(["report_id", "reviewed", *ids])]
+        lines += [
+            ",".join([f"r{i}", "1", *("1" if f == "pneumothorax" and i % 2 else "" for f in ids)]) for i in range(8)
+        ]
+        (tmp_path / f"{rater}.csv").write_text("\n".join(lines) + "\n", encoding="utf-8")
+        assert workbench("import", "labels", str(tmp_path / f"{rater}.csv"), "--study", "mine").code == 0
+    assert workbench("reference", "freeze", "development", "--study", "mine").code == 0
+    assert workbench("run", "--cohort", "development", "--study", "mine").code == 0
+    scored = workbench("evaluate", "--cohort", "development", "--study", "mine", "--json")
+    assert scored.code == 0, scored.err
+    scores = scored.json["scores"]
+    assert isinstance(scores, dict)
+    assert (scores["macro_f1"]["value"], scores["macro_f1"]["n"]) == (1.0, 1)
