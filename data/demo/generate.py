@@ -118,7 +118,7 @@ def rater_rows(rater: Rater, items: list[tuple[str, Item]], hard: dict[str, froz
         submitted = rng.random() >= rater.unfinished
         if not submitted:
             labels = {finding: label if i < 5 else None for i, (finding, label) in enumerate(labels.items())}
-        yield [report_id, *(cell(labels[finding]) for finding in FINDINGS), "1" if submitted else ""]
+        yield [report_id, *(cell(labels[finding]) for finding in FINDINGS), "1" if submitted else "0"]
 
 
 def cell(state: State) -> str:

@@ -17,27 +17,12 @@ GENERAL = (
     "___-year-old male, cough for two weeks, crackles at the bases.", "Renal failure, fluid status.",
 )  # fmt: skip
 WORDY = (
-    (
-        "___-year-old woman with fatigue, a remote history of pneumonia and two weeks of nonproductive cough, sent from "
-        "clinic to look for infection or fluid."
-    ),
+    "___-year-old woman with fatigue, a remote history of pneumonia and two weeks of cough, question infection.",
     "___-year-old man, former smoker, followed for a nodule on an outside CT, now with pain below the breast.",
-    (
-        "Status post ___ at an outside hospital, transferred with increasing oxygen requirement; please assess for edema, "
-        "effusion or pneumothorax."
-    ),
-    (
-        "___-year-old patient with long-standing hypertension and known cardiomegaly, presenting after a fall at home with "
-        "right-sided rib pain."
-    ),
-    (
-        "Immunosuppressed after transplant on ___, persistent low-grade fever despite antibiotics, evaluate for an early "
-        "infiltrate or cavity."
-    ),
-    (
-        "___-year-old woman seen in the emergency department for sudden dyspnea, history of blood clots, rule out acute "
-        "cardiopulmonary process."
-    ),
+    "Status post ___, transferred with increasing oxygen requirement; please assess for edema or pneumothorax.",
+    "___-year-old patient with hypertension and known cardiomegaly, presenting after a fall with right rib pain.",
+    "Immunosuppressed after transplant on ___, persistent fever despite antibiotics, early infiltrate or cavity?",
+    "___-year-old woman in the emergency department with sudden dyspnea, history of clots, rule out effusion.",
 )
 SPECIAL: dict[str, tuple[str, ...]] = {
     "heart_failure": (
