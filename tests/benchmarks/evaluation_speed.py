@@ -58,10 +58,10 @@ def main() -> None:
     ours()  # first call pays for imports and caches
     seconds, floor = median_seconds(ours, 9), median_seconds(bare, 9)
     loop = median_seconds(plain_loop, 3) * RESAMPLES / LOOPED
-    print(f"evaluate, {REPORTS} reports x {FINDINGS} findings x {RESAMPLES} draws: {seconds * 1000:.1f} ms")  # noqa: T201
-    print(f"bare arithmetic: {floor * 1000:.1f} ms; ratio {seconds / floor:.2f}")  # noqa: T201
-    print(f"plain scikit-learn loop: {loop:.2f} s; ours is {loop / seconds:.0f} times faster")  # noqa: T201
-    print(f"under 0.5 s: {'yes' if seconds < 0.5 else 'NO'}")  # noqa: T201
+    print(f"evaluate, {REPORTS} reports x {FINDINGS} findings x {RESAMPLES} draws: {seconds * 1000:.1f} ms")
+    print(f"bare arithmetic: {floor * 1000:.1f} ms; ratio {seconds / floor:.2f}")
+    print(f"plain scikit-learn loop: {loop:.2f} s; ours is {loop / seconds:.0f} times faster")
+    print(f"under 0.5 s: {'yes' if seconds < 0.5 else 'NO'}")
 
 
 if __name__ == "__main__":
