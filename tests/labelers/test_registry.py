@@ -56,13 +56,15 @@ def test_a_file_that_has_changed_since_is_refused(tmp_path: Path) -> None:
     file.write_text(REPLY, encoding="utf-8")
     settings = settings_of("script", kind="scripted", file=file)
     file.write_text(REPLY.replace("uncertain", "absent"), encoding="utf-8")
-    with pytest.raises(ConflictError, match=r"^Labeler script is not the one it was .* start a new run\.$"):
+    with pytest.raises(ConflictError, match=r"no labeler script any more .* start a new run\.$"):
         make_labeler(settings, PROMPT, LABEL_SET)
+    with pytest.raises(ConflictError, match="no labeler script any more"):
+        make_labeler(replace(settings, file=None), PROMPT, LABEL_SET)
 
 
 def test_another_version_of_the_rules_engine_is_refused() -> None:
     old = replace(settings_of("rules", kind="rules"), options={"engine": "0"})
-    with pytest.raises(ConflictError, match="engine differs"):
+    with pytest.raises(ConflictError, match="engine changed"):
         make_labeler(old, PROMPT, LABEL_SET)
 
 

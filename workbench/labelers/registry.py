@@ -107,7 +107,7 @@ def _make_scripted(settings: LabelerSettings, prompt: Prompt, label_set: LabelSe
     from workbench.labelers.language_model import LanguageModelLabeler  # noqa: PLC0415
     from workbench.models.scripted import ScriptedModel  # noqa: PLC0415
 
-    _check_same(settings, _scripted_options(settings))
+    _check_same(settings, _scripted_options(settings) if settings.file else {"replies": ""})
     model = ScriptedModel(_file(settings), delay=settings.delay)
     return LanguageModelLabeler(settings, prompt, label_set, model)
 
@@ -116,8 +116,8 @@ def _check_same(settings: LabelerSettings, options: Mapping[str, str]) -> None:
     """Refuse to go on under an old identity with a labeler that would answer otherwise."""
     if dict(settings.options) != dict(options):
         raise ConflictError(
-            f"Labeler {settings.name} is not the one it was when this run was recorded "
-            f"({', '.join(sorted(options))} differs); start a new run."
+            f"The study has no labeler {settings.name} any more that is the one this run was recorded with "
+            f"({', '.join(sorted(options))} changed); start a new run."
         )
 
 

@@ -4,7 +4,7 @@ import asyncio
 import os
 import socket
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
 from workbench.domain.actors import Actor, Role
@@ -13,7 +13,7 @@ from workbench.domain.hashing import text_hash
 from workbench.domain.prompts import Prompt
 from workbench.domain.reports import Report
 from workbench.domain.runs import Extraction, ExtractionKey, Run, RunProgress
-from workbench.errors import NotFoundError
+from workbench.errors import NotFoundError, WorkbenchError
 from workbench.labelers.registry import make_labeler
 from workbench.running import process, runner
 from workbench.storage import cohorts as cohort_store
@@ -113,7 +113,16 @@ def load(study: Study, run_hash: str) -> PreparedRun:
         cohort = cohort_store.by_hash(conn, hits[0].cohort_hash)
     if cohort is None:
         raise NotFoundError(f"The cohort of run {run_hash} is not in this study.")
-    return _prepared(study, hits[0], find_revision(study, hits[0].prompt_hash), cohort)
+    return _prepared(study, _at_present(study, hits[0]), find_revision(study, hits[0].prompt_hash), cohort)
+
+
+def _at_present(study: Study, recorded: Run) -> Run:
+    """Return a recorded run with the pace and files its labeler has now, if the study still has that labeler."""
+    try:
+        labeler = study.labeler(recorded.labeler.name)
+    except WorkbenchError:
+        return recorded
+    return replace(recorded, labeler=labeler) if labeler.hash == recorded.labeler.hash else recorded
 
 
 def execute(
