@@ -26,6 +26,10 @@ def test_rows_come_as_they_are_and_are_counted_as_in_a_spreadsheet(file: Make) -
     assert counted == [(2, ["1", "two\nlines, one cell"]), (4, ["2", 'said "no"'])]
 
 
+def test_quotation_marks_inside_a_plain_cell_are_part_of_it(file: Make) -> None:
+    assert rows(file('id,text\n1,the "heart" is large\n')) == [["1", 'the "heart" is large']]
+
+
 def test_line_ends_inside_a_cell_stay_as_they_are(file: Make) -> None:
     assert rows(file(b'id,text\r\n1,"a\r\nb\rc"\r\n')) == [["1", "a\r\nb\rc"]]
 

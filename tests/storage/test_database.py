@@ -167,6 +167,16 @@ def test_the_file_survives_a_power_cut_and_is_read_while_written(database: Datab
         assert thread_rows == [0]
 
 
+def test_an_older_file_that_is_busy_while_it_is_opened_is_waited_for(tmp_path: Path) -> None:
+    path = tmp_path / "plain.db"
+    holder = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
+    holder.execute("BEGIN EXCLUSIVE")
+    free = threading.Timer(0.3, lambda: holder.execute("ROLLBACK"))
+    free.start()
+    assert rows(Database(path)) == []
+    free.join()
+
+
 def test_a_database_that_stays_busy_is_said_to_be_so(database: Database, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(database_module, "BUSY_SECONDS", 0.05)
     holder = sqlite3.connect(database.path, isolation_level=None)

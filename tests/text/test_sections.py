@@ -92,6 +92,9 @@ def test_sub_headers_of_a_structured_report_stay_in_the_findings() -> None:
         "INDICATION: Chest pain FINDINGS: No effusion.",
         "INDICATION: CHEST PAIN FINDINGS: NO EFFUSION.",
         "Indication: Chest pain Findings: No effusion.",
+        "Indication: Chest pain **Findings:** No effusion.",
+        "INDICATION: Chest pain - FINDINGS: No effusion.",
+        "INDICATION: CHEST PAIN  FINDINGS: NO EFFUSION.",
     ],
 )
 def test_findings_that_follow_without_a_full_stop_are_not_lost_in_the_indication(text: str) -> None:

@@ -134,15 +134,20 @@ def _connect(path: Path) -> sqlite3.Connection:
 
 
 def _enter_wal(conn: sqlite3.Connection) -> None:
-    """Switch to write-ahead logging. Two first openings may collide, which SQLite reports without waiting."""
+    """Switch to write-ahead logging. Two first openings may collide, which SQLite reports without waiting.
+
+    Where a file system cannot do it SQLite keeps its usual journal, which is as safe and only slower.
+    """
     deadline = time.monotonic() + BUSY_SECONDS
-    while conn.execute("PRAGMA journal_mode").fetchone()[0] != "wal":
+    while True:
         try:
             conn.execute("PRAGMA journal_mode = WAL")
-        except sqlite3.OperationalError:
-            if time.monotonic() > deadline:
+        except sqlite3.OperationalError as error:
+            if error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_BUSY or time.monotonic() > deadline:
                 raise
             time.sleep(0.01)
+        else:
+            return
 
 
 def _broken_references(conn: sqlite3.Connection) -> list[sqlite3.Row]:

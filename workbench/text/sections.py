@@ -6,7 +6,7 @@ them stays in the section they stand in.
 """
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import NamedTuple
 
 from workbench.domain.reports import Section
@@ -61,6 +61,7 @@ _SURE = {"findings", "impression"}
 _COLON = re.compile(r"[:：]")
 _WORD_START = re.compile(r"(?<![^\W_])[^\W_]")
 _MARKUP_AFTER = " \t*_】]"
+_MARKUP_ALONE = " \t\r#*_"
 _MARKUP_BEFORE = " \t*_#>【[-•"
 _SENTENCE_ENDS = ".!?;:。！？；：)）】]"
 _LOOK_BACK = 80  # characters, enough to see what stands before a header
@@ -73,11 +74,7 @@ _QUALIFIES = frozenset(
 _BREAKS = re.compile(r"[\n.!?;:,。！？；：，]")
 
 # Tried on the text with a line feed before it, so that the search jumps from line to line.
-_ALONE = re.compile(
-    r"\n(?P<before>[ \t]*(?:\#{1,6}[ \t]+|\*\*|__)?)"
-    r"(?P<name>[^\W\d_][^\n:：.]{1,38}?)"
-    r"(?:[ \t]*(?:\*\*|__)?[ \t]*(?=[\r\n]|\Z)|[ \t]+(?P<dash>[-–—]{1,2})(?=[ \t]))"
-)
+_DASHED = re.compile(r"\n[ \t]*(?P<name>[A-ZÓÉÍÁ][A-ZÓÉÍÁ &/]{1,38})[ \t]+[-–—]{1,2}(?=[ \t])")
 _BRACKETED = re.compile(r"[【\[](?P<name>[^】\]\n]{2,40})[】\]](?!\s*[:：])")
 
 
@@ -98,50 +95,57 @@ def split_sections(text: str) -> tuple[Section, ...]:
     headers = _in_order(_headers(text))
     if not headers:
         return tuple(_section(text, UNLABELLED, 0, len(text)))
-    names = {header.name for header in headers}
-    lead = UNLABELLED if headers[0].name == "impression" and "findings" not in names else PREAMBLE
-    found = list(_section(text, lead, 0, headers[0].start))
+    first = headers[0]
+    lone = first.name == "impression" and all(header.name != "findings" for header in headers)
+    found = _section(text, UNLABELLED if lone else PREAMBLE, 0, first.start)
     ends = [header.start for header in headers[1:]] + [len(text)]
     for header, end in zip(headers, ends, strict=True):
         found += _section(text, header.name, header.end, end)
     return tuple(found)
 
 
-def _section(text: str, name: str, start: int, end: int) -> Iterator[Section]:
-    """Yield the span without the white space around it, or nothing where there is only white space."""
-    stretch = text[start:end]
-    kept = stretch.strip()
-    if kept:
-        start += len(stretch) - len(stretch.lstrip())
-        yield Section(name, start, start + len(kept))
+def _section(text: str, name: str, start: int, end: int) -> list[Section]:
+    """Return the span without the white space around it, or nothing where there is only white space."""
+    stretch = text[start:end].rstrip()
+    kept = stretch.lstrip()
+    if not kept:
+        return []
+    end = start + len(stretch)
+    return [Section(name, end - len(kept), end)]
 
 
-def _in_order(headers: Iterable[_Header]) -> list[_Header]:
+def _in_order(headers: list[_Header]) -> list[_Header]:
+    headers.sort()
     kept: list[_Header] = []
-    for header in sorted(headers):
+    for header in headers:
         if not kept or header.start >= kept[-1].end:
             kept.append(header)
     return kept
 
 
-def _headers(text: str) -> Iterator[_Header]:
+def _headers(text: str) -> list[_Header]:
     has_lower = not text.isupper()  # in a report all in capitals they say nothing
-    for colon in _COLON.finditer(text):
-        header = _before_colon(text, colon.start(), has_lower)
-        if header is not None:
-            yield header
-    yield from _alone(text)
+    found = [_before_colon(text, colon.start(), has_lower) for colon in _COLON.finditer(text)]
+    headers = [header for header in found if header is not None]
+    if "\n" in text or len(text) < _LONGEST:
+        headers += _alone(text)
+    if "- " in text or "–" in text or "—" in text:
+        headers += _dashed(text)
     if "【" in text or "[" in text:
-        for match in _BRACKETED.finditer(text):
-            section = _NAMES.get(_key(match["name"]))
-            if section is not None and not match["name"][0].islower():
-                yield _Header(match.start(), match.end(), section)
+        headers += _bracketed(text)
+    return headers
 
 
 def _before_colon(text: str, colon: int, has_lower: bool) -> _Header | None:
-    tail = text[max(0, colon - _LONGEST) : colon].rstrip(_MARKUP_AFTER)
+    low = max(0, colon - _LONGEST)
+    line = text.rfind("\n", low, colon) + 1
+    if line or not low:  # nearly every header begins its line and needs no closer look
+        section = _NAMES.get(text[line:colon].lower())
+        if section is not None and not text[line].islower():
+            return _Header(line, colon + 1, section)
+    tail = text[low:colon].rstrip(_MARKUP_AFTER)
     words = _BREAKS.split(tail)[-1]
-    base = max(0, colon - _LONGEST) + len(tail) - len(words)
+    base = low + len(tail) - len(words)
     for word in _WORD_START.finditer(words):  # the longest name first
         said = words[word.start() :]
         section = _NAMES.get(_key(said))
@@ -171,9 +175,9 @@ def _stands_as_header(text: str, start: int, name_at: int, said: str, has_lower:
     if len(words) < len(before):  # only line ends are left: the name begins a line
         return not said[0].islower() or before.count("\n") > 1
     gap = text[start:name_at]
-    if not gap or gap.isspace() is False:
-        return False
-    return "  " in gap or _set_off(words, said, has_lower)
+    if any(mark in gap for mark in ("**", "__", "【", "  ")):
+        return True
+    return bool(gap) and _set_off(words, said, has_lower)
 
 
 def _set_off(words: str, said: str, has_lower: bool) -> bool:
@@ -188,14 +192,30 @@ def _set_off(words: str, said: str, has_lower: bool) -> bool:
 
 
 def _alone(text: str) -> Iterator[_Header]:
-    """Yield headers that have a line to themselves, and those in capitals before a dash."""
-    for match in _ALONE.finditer("\n" + text):
+    """Yield headers that have a line to themselves."""
+    at = 0
+    for line in text.split("\n"):
+        if 1 < len(line) < _LONGEST:
+            said = line.strip(_MARKUP_ALONE)
+            section = _NAMES.get(_key(said))
+            if section is not None and (not said[0].islower() or line.lstrip()[0] in "#*_"):
+                yield _Header(at, at + len(line), section)
+        at += len(line) + 1
+
+
+def _dashed(text: str) -> Iterator[_Header]:
+    """Yield headers in capitals that begin a line and end in a dash."""
+    for match in _DASHED.finditer("\n" + text):
         section = _NAMES.get(_key(match["name"]))
-        said = match["name"]
-        if section is None or (match["dash"] and not said.isupper()):
-            continue
-        if match["dash"] or match["before"].strip() or not said[0].islower():
+        if section is not None:
             yield _Header(match.start(), match.end() - 1, section)
+
+
+def _bracketed(text: str) -> Iterator[_Header]:
+    for match in _BRACKETED.finditer(text):
+        section = _NAMES.get(_key(match["name"]))
+        if section is not None and not match["name"][0].islower():
+            yield _Header(match.start(), match.end(), section)
 
 
 def _key(said: str) -> str:
