@@ -29,7 +29,7 @@ from writing import write_draft  # noqa: E402
 SEED = 20261129
 COHORTS = {"development": 300, "validation": 120}
 NEAR_DUPLICATES = {"development": 4, "validation": 1}
-HARD = 0.08  # share of present findings that are hard to see for every rater
+HARD = 0.09  # share of present findings that are hard to see for every rater
 FINDINGS = (
     "lung_opacity", "consolidation", "pneumonia", "atelectasis", "pulmonary_edema", "interstitial_abnormality",
     "nodule_or_mass", "cavity_or_cyst", "emphysema_or_hyperinflation", "pleural_effusion", "pleural_thickening",

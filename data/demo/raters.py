@@ -57,16 +57,22 @@ class Rater:
 
 
 RATERS = (
-    Rater("sim-rater-1", "over-calls what is hedged", hedged={PRESENT: 17, UNCERTAIN: 2, ABSENT: 1}, invent=0.004),
+    Rater(
+        "sim-rater-1",
+        "over-calls what is hedged",
+        hedged={PRESENT: 17, UNCERTAIN: 2, ABSENT: 1},
+        invent=0.004,
+        skip=0.02,
+    ),
     Rater(
         "sim-rater-2", "misses rare and incidental findings", unfinished=0.03, miss=0.09, miss_rare=0.4, miss_hard=0.8
     ),
     Rater("sim-rater-3", "skips reports and leaves some unfinished", skip=0.05, unfinished=0.02, miss=0.06),
-    Rater("sim-rater-4", "calls much uncertain", hedged={UNCERTAIN: 19, ABSENT: 1}, soften=0.09),
+    Rater("sim-rater-4", "calls much uncertain", hedged={UNCERTAIN: 19, ABSENT: 1}, soften=0.09, skip=0.02),
     Rater(
         "sim-rater-5",
         "confuses neighbouring findings",
-        unfinished=0.01,
+        unfinished=0.02,
         confuse=0.2,
         spread=0.12,
         hedged={ABSENT: 5, UNCERTAIN: 3, PRESENT: 2},
