@@ -159,5 +159,6 @@ def study(database: Database, make_report: Callable[..., Report], make_prompt: C
             actor="Lena",
             at=NOW,
         )
+        evaluations.add_look(conn, cohort.hash, kind="try", prompt_hash=prompt.hash, actor="Lena", at=NOW)
         prompts.decide(conn, Decision(prompt.hash, RevisionStatus.ACCEPTED, "Lena", NOW, "climbs", "e1"))
     return Study(database, label_set, some, cohort, annotation, reference, prompt, run, key, extraction)

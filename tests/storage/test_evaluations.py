@@ -33,7 +33,7 @@ def test_an_evaluation_comes_back_equal(study: Any, now: datetime) -> None:
 def test_the_same_evaluation_again_is_no_second_look(study: Any, now: datetime) -> None:
     assert not add(study, "e1", study.run.hash, now)
     with study.database.read() as conn:
-        assert evaluations.looks(conn, study.cohort.hash) == 1
+        assert evaluations.looks(conn, study.cohort.hash) == 2  # the evaluation and the try of the study itself
         assert evaluations.get(conn, "e1").actor == "Lena"
 
 
@@ -44,6 +44,14 @@ def test_looks_count_over_all_runs_of_the_cohort(study: Any, now: datetime) -> N
     assert add(study, "e2", other.hash, now)
     assert add(study, "e3", other.hash, now)
     with study.database.read() as conn:
-        assert evaluations.looks(conn, study.cohort.hash) == 3
+        assert evaluations.looks(conn, study.cohort.hash) == 4
         assert evaluations.looks(conn, "0" * 64) == 0
         assert [record.hash for record in evaluations.list_all(conn, other.hash)] == ["e2", "e3"]
+
+
+def test_a_look_with_an_unsaved_prompt_counts_each_time(study: Any, now: datetime) -> None:
+    with study.database.write() as conn:
+        for _ in range(2):
+            evaluations.add_look(conn, study.cohort.hash, kind="try", prompt_hash="p", actor="Ben", at=now)
+        assert evaluations.looks(conn, study.cohort.hash) == 4
+        assert [record.hash for record in evaluations.list_all(conn)] == ["e1"]

@@ -25,6 +25,7 @@ HISTORY = [
     "runs",
     "extractions",
     "evaluations",
+    "looks",
 ]
 
 

@@ -59,7 +59,9 @@ def test_a_parent_must_be_in_the_chain(database: Database, make_prompt: Callable
 
 
 def test_the_latest_decision_is_the_status_and_all_stay_on_record(study: Any, now: datetime) -> None:
-    rejected = Decision(study.prompt.hash, RevisionStatus.REJECTED, "Ben", now, "misses effusions")
+    rejected = Decision(
+        study.prompt.hash, RevisionStatus.REJECTED, "Ben", now, "misses", signed=("edema", "cavity"), override="late"
+    )
     with study.database.write() as conn:
         assert prompts.revision(conn, 1).status is RevisionStatus.ACCEPTED
         prompts.decide(conn, rejected)

@@ -65,9 +65,10 @@ def add_look(
 
 
 def looks(conn: sqlite3.Connection, cohort_hash: str) -> int:
-    """Return how often a cohort was looked at: distinct evaluations on it, whatever the prompt, and looks (method 17)."""
+    """Return how often a cohort was looked at (method 17): distinct evaluations plus what ``add_look`` kept."""
     row = conn.execute(
-        """SELECT (SELECT COUNT(*) FROM evaluations AS e JOIN runs AS r ON r.hash = e.run_hash WHERE r.cohort_hash = ?1)
+        """SELECT
+            (SELECT COUNT(*) FROM evaluations AS e JOIN runs AS r ON r.hash = e.run_hash WHERE r.cohort_hash = ?1)
             + (SELECT COUNT(*) FROM looks WHERE cohort_hash = ?1)""",
         (cohort_hash,),
     ).fetchone()
