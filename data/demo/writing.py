@@ -53,6 +53,9 @@ TOPICS = {
 }
 
 
+ZONES = {"upper": "upper lung", "middle": "mid lung", "lower": "lower lung zone"}
+
+
 @dataclass
 class Draft:
     """The sentences of a report by area, its impression, and what they claim."""
@@ -88,9 +91,7 @@ def draw_slots(rng: Random, blank: str, short: bool) -> dict[str, str]:
         "lobe": lobe,
         "base": rng.choice((f"{side} base", f"{side} lung base", f"{side} lower lung")),
         "apex": rng.choice((f"{side} apex", f"{side} lung apex")),
-        "zone": rng.choice(
-            (f"{side} mid lung", f"{side} upper lung", f"{side} {part} lobe", f"{side} lower lung zone")
-        ),
+        "zone": rng.choice((f"{side} {part} lobe", f"{side} {ZONES[part]}")),
         "size": rng.choice(("small", "small", "tiny", "trace", "moderate", "large", "moderate-sized")),
         "mm": rng.choice(("4 mm", "5 mm", "6 mm", "7 mm", "9 mm", "1.2 cm", "12 mm", "1 cm")),
         "cm": rng.choice(("2.5 cm", "3 cm", "3.4 cm", "4 cm", "5.2 cm", "6 cm")),
