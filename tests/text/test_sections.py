@@ -1,5 +1,8 @@
 """Sections are found by their headers, and words of a sentence are not taken for one."""
 
+import json
+from pathlib import Path
+
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
@@ -189,3 +192,11 @@ def test_each_word_of_a_plain_report_is_in_the_section_it_was_put_in(bodies: lis
     text = "\n\n".join(f"{name.upper()}: {body}" for name, body in parts.items())
     assert found(text) == list(parts.items())
     assert Report("r", "p", text, split_sections(text)).select(READ_BY_DEFAULT) == "\n\n".join(bodies[2:4])
+
+
+def test_reports_of_a_generator_challenge_divide_as_their_makers_divided_them(shared: Path) -> None:
+    studies = json.loads((shared / "submissions" / "rexrank_iu_xray_valid.json").read_text())
+    assert len(studies) > 200
+    for study in studies.values():
+        expected = [("findings", study["section_findings"]), ("impression", study["section_impression"])]
+        assert found(study["report"]) == [(name, text.strip()) for name, text in expected]

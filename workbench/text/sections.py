@@ -37,7 +37,8 @@ _CALLED: dict[str, str] = {
     "history": "history; clinical history; clinical information; clinical data; clinical details; patient history; "
     "relevant history; medical history; past medical history; history of present illness; clinical background; "
     "病史; 临床病史; 临床资料; 临床信息; 主诉; 既往史; 现病史; "
-    "antecedentes; historia clínica; historia clinica; datos clínicos; información clínica",
+    "antecedentes; historia clínica; historia clinica; resumen de historia clínica; resumen de historia clinica; "
+    "datos clínicos; información clínica",
     "comparison": "comparison; comparisons; comparison study; comparison studies; comparison exam; comparison exams; "
     "prior studies; prior study; prior; priors; previous studies; compared with; compared to; "
     "对比; 比较; 对照; 前片; 既往检查; comparación; comparacion; estudios previos; estudio previo",
