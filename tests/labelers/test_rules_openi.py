@@ -98,6 +98,16 @@ def test_the_way_a_report_is_typed_does_not_change_its_labels(root: Path, label_
     assert changed <= 5
 
 
+def test_the_worked_examples_of_the_shipped_prompts_are_what_the_rules_say(root: Path, label_set: LabelSet) -> None:
+    newest = max((root / "prompts" / "cxr21").glob("*.md"))
+    prompt = read_prompt(newest, label_set=label_set)
+    labeler = RulesLabeler(prompt, label_set)
+    assert len(prompt.guidance.examples) >= 5
+    for example in prompt.guidance.examples:
+        found = labeler.label_text(example.text)
+        assert {finding: mention.state for finding, mention in found.items()} == dict(example.labels), example.text
+
+
 # The label set's name for the labels of the sample that mean the same; others are drawn differently. "Consolidation"
 # is left out: here airspace disease is consolidation, there it is a lung opacity only.
 COMPARABLE = {
