@@ -18,10 +18,11 @@ def decide(gate: Gate, signed: list[str], number: int) -> None:
     if gate.blocked:
         override = st.text_input("Override: why the closed checks are passed over", key=f"accept.override.{number}")
     reason = st.text_input("Reason for the decision", key=f"accept.reason.{number}")
+    place = st.container()  # a refusal stands above the buttons, where it is seen
     with st.container(horizontal=True):
         yes = st.button(f"Accept revision {number}", type="primary", icon=":material/verified:")
         no = st.button(f"Reject revision {number}", icon=":material/thumb_down:")
-    with widgets.explained():
+    with place, widgets.explained():
         if yes:
             made = accept.accept(here.study, here.actor, gate, reason=reason, signed=signed, override=override)
             state.say(f"Revision {made.number} is accepted; its file is in {here.study.prompts_folder}.")

@@ -53,11 +53,11 @@ if report_id is None:
 if not st.session_state.get(rating.SINCE):
     rating.go_to(report_id)
 task = annotate.open_report(here.study, here.actor, report_id)
-left, right = st.columns([4, 5], gap="medium")
+left, right = st.columns([6, 11], gap="medium")
 with left:
     status = "submitted" if report_id in queue.submitted else "draft" if report_id in queue.drafts else "new"
     st.markdown(f"**Report {at + 1} of {len(queue.order)}** · {widgets.plain(report_id)} · {status}")
     with st.container(height=640, border=False):
-        widgets.report_text(task.report, here.study.settings.sections)
+        widgets.report_text(task.report, here.study.settings.sections, unread="context")
 with right:
     rating.panel(here, task)

@@ -4,7 +4,7 @@ import pandas as pd
 import streamlit as st
 
 from workbench.domain.hashing import short
-from workbench.ui import data, editing, figures, state, tables, widgets
+from workbench.ui import data, editing, figures, gates, state, tables, widgets
 from workbench.workflow.history import HistoryRow
 from workbench.workflow.score import Score
 
@@ -43,7 +43,7 @@ def records(rows: list[HistoryRow]) -> None:
             f"{it.created_at:%Y-%m-%d %H:%M} UTC  \n{widgets.plain(it.message)}"
         )
         for said in data.decisions(here, it.prompt_hash):
-            signed = f" Signed: {', '.join(said.signed)}." if said.signed else ""
+            signed = f" Signed: {', '.join(gates.NAMES.get(n, n) for n in said.signed)}." if said.signed else ""
             override = f" Override: {said.override}" if said.override else ""
             told = f"{said.status} by {said.actor}, {said.at:%Y-%m-%d %H:%M} UTC: {said.reason}.{signed}{override}"
             st.caption(widgets.plain(told))
@@ -99,10 +99,9 @@ with right:
     )
     if heat.open and scored:
         with heat:
-            last = scored[-1]
-            st.markdown(
-                f"Revision {last.revision.number}: {len(last.below_floor) or 'no'} findings under {figures.FLOOR:.0%}, marked ▼."
-            )
+            under = len(scored[-1].below_floor)
+            told = f"{under} findings are under the floor of 90 %" if under else "no finding is under the floor of 90 %"
+            st.markdown(f"At revision {scored[-1].revision.number} {told}; cells under it are marked ▼.")
             names = [finding.name for finding in here.study.label_set.findings]
             widgets.chart(figures.accuracy_heat(steps, names), key="history.heat")
     if decided.open:

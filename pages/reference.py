@@ -22,7 +22,8 @@ def freeze_panel(here: state.Here, cohort: str, reports: int) -> None:
         st.info("Nobody has submitted labels for this cohort yet. Raters label on the page Annotate.")
     for rater, done in progress.items():
         st.progress(done / reports, text=f"{widgets.plain(rater)}: {done} of {reports} reports submitted", width=520)
-    if st.button("Freeze the reference", type="primary", disabled=not progress, icon=":material/lock:"):
+    sure = st.checkbox("The raters are done: freeze these votes for good", disabled=not progress)
+    if st.button("Freeze the reference", type="primary", disabled=not sure, icon=":material/lock:"):
         with widgets.explained(), st.spinner("Counting the votes"):
             made = reference.freeze(here.study, here.actor, cohort)
             state.say(f"Reference {made.name} ({short(made.hash)}) is frozen.")

@@ -43,11 +43,12 @@ def save_panel(base: Revision, base_prompt: Prompt, draft: Prompt) -> None:
     message = st.text_input(
         "What changed and why", key=f"revise.message.{base.prompt_hash}", placeholder="in a sentence"
     )
+    place = st.container()
     with st.container(horizontal=True):
         save = st.button("Save as candidate", type="primary", disabled=draft.hash == base_prompt.hash)
         drop = st.button("Throw the edits away", disabled=draft.hash == base_prompt.hash)
     if save:
-        with widgets.explained():
+        with place, widgets.explained():
             saved = prompts.save_candidate(here.study, here.actor, draft, message=message, parent=base.prompt_hash)
             editing.forget(base_prompt)
             state.say(f"Saved as revision {saved.number}, a candidate. Run it to see what it is worth.")

@@ -160,3 +160,10 @@ def page(driver: WebDriver, name: str) -> None:
     """Go to a page by the navigation, within the same session."""
     driver.find_element(By.CSS_SELECTOR, f"[data-testid=stSidebarNav] a[href$='/{name}']").click()
     settle(driver)
+
+
+def tab(driver: WebDriver, label: str) -> None:
+    """Open a tab of the page."""
+    path = f"//*[@data-testid='stMain']//*[@role='tab'][contains(normalize-space(.), '{label}')]"
+    WebDriverWait(driver, 30).until(lambda d: d.find_element(By.XPATH, path)).click()
+    settle(driver)

@@ -123,15 +123,13 @@ def trial(here: state.Here, result: Trial) -> None:
     """Draw what an unsaved edit would change."""
     after, before = result.after.value, result.before.value
     delta = None if after is None or before is None else f"{after - before:+.4f}"
-    with st.container(horizontal=True, gap="large"):
-        shown = "—" if after is None else f"{after:.3f}"
-        st.metric("Macro-F1 would be", shown, delta, width="content")
-        st.metric("Becomes right", result.fixed, width="content")
-        st.metric("Becomes wrong", result.broken, width="content")
-        st.metric("Looks", result.looks, width="content", help="Trying counts as a look at this cohort")
+    one, two, three = st.columns(3, gap="small")
+    one.metric("Macro-F1", "—" if after is None else f"{after:.3f}", delta)
+    two.metric("Becomes right", result.fixed)
+    three.metric("Becomes wrong", result.broken)
     st.caption(
         f"Before: {widgets.figure_text(result.before)}. After: {widgets.figure_text(result.after)}. "
-        f"n = {result.after.n} findings."
+        f"n = {result.after.n} findings. {result.looks} looks at this cohort so far, this one included."
     )
     if not result.flips:
         st.info("No label that counts changes on this cohort.")

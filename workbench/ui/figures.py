@@ -20,12 +20,13 @@ RED = "#c5524a"
 _ROW = 24  # pixels a finding takes
 _RIGHT_AND_WRONG = [
     [0.0, "#c5524a"],
-    [0.35, "#e0a488"],
-    [0.5, "rgba(147,161,163,0.10)"],
-    [0.65, "#8cc3c6"],
+    [0.3, "#d98a7c"],
+    [0.4999, "#efd5cd"],
+    [0.5001, "#dcebeb"],
+    [0.7, "#8cc3c6"],
     [1.0, TEAL],
 ]
-_MARGIN = {"l": 8, "r": 16, "t": 36, "b": 40}
+_MARGIN = {"l": 8, "r": 16, "t": 36, "b": 64}
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +111,7 @@ def _by_finding(figure: go.Figure, names: Sequence[str]) -> go.Figure:
         ticks="",
         range=[-0.7, len(names) - 0.3],
     )
-    return _plain(figure, _ROW * len(names) + 96)
+    return _plain(figure, _ROW * len(names) + 112)
 
 
 def _plain(figure: go.Figure, height: int) -> go.Figure:
@@ -118,7 +119,7 @@ def _plain(figure: go.Figure, height: int) -> go.Figure:
         height=height,
         margin=_MARGIN,
         font={"size": 13},
-        legend={"orientation": "h", "yanchor": "top", "y": -46 / max(height - 76, 1), "x": 0, "xanchor": "left"},
+        legend={"orientation": "h", "yanchor": "top", "y": -58 / max(height - 100, 1), "x": 0, "xanchor": "left"},
         hoverlabel={"align": "left"},
     )
     return figure
@@ -231,11 +232,18 @@ def history_lines(steps: Sequence[Step], floor: float = FLOOR) -> go.Figure:
                 hoverinfo="text",
             )
         )
-    figure.add_hline(
-        y=floor,
-        line={"color": RED, "dash": "dash", "width": 1.5},
-        annotation={"text": f"accuracy floor {floor:.0%}", "xanchor": "left", "x": 0, "yanchor": "top"},
+    figure.add_trace(
+        go.Scatter(
+            x=[step.label for step in steps],
+            y=[floor] * len(steps),
+            mode="lines",
+            name=f"accuracy floor {floor:.0%}",
+            line={"color": RED, "dash": "dash", "width": 1.5},
+            hoverinfo="skip",
+        )
     )
+    if len(steps) == 1:  # a line needs two points
+        figure.add_hline(y=floor, line={"color": RED, "dash": "dash", "width": 1.5})
     figure.update_xaxes(type="category", title="revision")
     figure.update_yaxes(tickformat=".2f", automargin=True)
     return _plain(figure, 360)

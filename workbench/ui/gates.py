@@ -12,15 +12,22 @@ LOOKS = {
     GateStatus.BLOCKED: (":material/block:", "red"),
 }
 
+NAMES = {
+    "replies": "failed replies",
+    "accuracy": "accuracy under the floor",
+    "recall": "recall",
+    "assessable": "findings too rare to assess",
+    "newly_missed": "newly missed positives of critical findings",
+    "macro_f1": "macro-F1",
+}
+
 
 def draw(here: state.Here, gate: Gate, *, may_sign: bool) -> list[str]:
     """Draw the checks and return the names of those that are signed."""
     signed = []
     for check in gate.checks:
         icon, color = LOOKS[check.status]
-        with st.container(horizontal=True, vertical_alignment="top", gap="small"):
-            st.markdown(f":{color}[{icon}]", width="content")
-            st.markdown(widgets.plain(widgets.named(check.sentence, here.study.label_set)))
+        st.markdown(f":{color}[{icon}] {widgets.plain(widgets.named(check.sentence, here.study.label_set))}")
         if check.status is GateStatus.NEEDS_SIGNOFF and may_sign:
             key = f"accept.sign.{gate.score.hash}.{check.name}"
             if st.checkbox(f"I have looked at this and sign it: {widgets.plain(here.actor.name)}", key=key):

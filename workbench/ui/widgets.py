@@ -44,6 +44,13 @@ STYLE = """<style>
 .wb-chip.present {background: rgba(47,143,151,.28)}
 .wb-chip.uncertain {background: rgba(224,164,60,.30)}
 .wb-chip.failed {background: rgba(197,82,74,.28)}
+.st-key-rating [data-testid=stVerticalBlock] {gap: .3rem}
+.st-key-rating [data-testid=stButtonGroup] {display: flex; flex-direction: row; align-items: center; gap: .4rem}
+.st-key-rating [data-testid=stButtonGroup] > label {flex: 0 0 41%; min-height: 2rem; padding: 0; margin: 0}
+.st-key-rating [data-testid=stButtonGroup] > label p {font-size: .85rem; line-height: 1.15}
+.st-key-rating [data-testid=stButtonGroup] > div {flex: 1}
+.st-key-rating [data-testid=stButtonGroup] button {min-height: 1.9rem; padding: 0 .3rem}
+.st-key-rating [data-testid=stButtonGroup] button p {font-size: .8rem}
 .wb-facts {font-size: .85rem; opacity: .85; line-height: 1.6}
 .wb-facts b {font-weight: 600}
 .wb-facts code {font-size: .8rem}
@@ -94,11 +101,17 @@ def metric(label: str, figure: Figure, unit: str, tip: str = "") -> None:
 
 
 def chart(figure: go.Figure, key: str) -> None:
-    """Draw a figure without the plotting library's tool bar."""
+    """Draw a figure without the plotting library's tool bar, its labels as dark or light as the page's text."""
+    ink = {"light": "#3a4a4e", "dark": "#cfdada"}.get(st.context.theme.type or "")
+    if ink:
+        figure.update_xaxes(tickfont_color=ink, title_font_color=ink)
+        figure.update_yaxes(tickfont_color=ink, title_font_color=ink)
     st.plotly_chart(figure, key=key, config={"displayModeBar": False})
 
 
-def report_html(report: Report, read: Sequence[str], evidence: Sequence[str] = ()) -> str:
+def report_html(
+    report: Report, read: Sequence[str], evidence: Sequence[str] = (), unread: str = "not read by the labeler"
+) -> str:
     """Return a report as HTML: its sections in order, those that are read set off, evidence marked, all escaped.
 
     Text between sections (headers as they stand) is left to the section's name; text in no section is shown as unread,
@@ -109,23 +122,23 @@ def report_html(report: Report, read: Sequence[str], evidence: Sequence[str] = (
     for section in sorted(report.sections, key=lambda s: s.start):
         between = report.text[at : section.start].strip()
         if len(between) > LONGEST_HEADER:
-            blocks.append(_block("", "", between, False, evidence))
+            blocks.append(_block("", between, evidence, unread))
             between = ""
-        blocks.append(
-            _block(section.name, between, report.text[section.start : section.end], section.name in read, evidence)
-        )
+        title = between.rstrip(": ") or section.name
+        told = "" if section.name in read else unread
+        blocks.append(_block(title, report.text[section.start : section.end], evidence, told))
         at = max(at, section.end)
     rest = report.text[at:].strip()
     if rest:
-        blocks.append(_block("", "", rest, False, evidence))
+        blocks.append(_block("", rest, evidence, unread))
     return f'<div class="wb-report" dir="auto" lang="{html.escape(report.language)}">{"".join(blocks)}</div>'
 
 
-def _block(name: str, header: str, text: str, is_read: bool, evidence: Sequence[str]) -> str:
-    title = header.rstrip(": ") or name
-    told = "" if is_read else " · not read by the labeler"
+def _block(title: str, text: str, evidence: Sequence[str], unread: str) -> str:
+    """Return one section as HTML; ``unread`` says that it is not read and is empty where it is."""
+    name = html.escape(" · ".join(part for part in (title, unread) if part))
     return (
-        f'<div class="wb-section{"" if is_read else " unread"}"><div class="wb-name">{html.escape(title)}{told}</div>'
+        f'<div class="wb-section{" unread" if unread else ""}"><div class="wb-name">{name}</div>'
         f'<div class="wb-text">{marked(text.strip(), evidence)}</div></div>'
     )
 
@@ -147,9 +160,9 @@ def marked(text: str, evidence: Sequence[str]) -> str:
     return "".join([*pieces, html.escape(text[at:])])
 
 
-def report_text(report: Report, read: Sequence[str], evidence: Sequence[str] = ()) -> None:
-    """Draw a report."""
-    st.html(report_html(report, read, evidence))
+def report_text(report: Report, read: Sequence[str], evidence: Sequence[str] = (), **told: str) -> None:
+    """Draw a report; ``unread`` replaces what is said of sections that are not read."""
+    st.html(report_html(report, read, evidence, **told))
 
 
 def chips(states: Mapping[str, State | None]) -> None:
