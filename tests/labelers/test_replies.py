@@ -62,6 +62,17 @@ def test_an_empty_list_mentions_nothing() -> None:
     assert read('{"findings": []}').mentions == {}
 
 
+def test_a_list_may_say_that_a_finding_is_not_mentioned() -> None:
+    extraction = read(listed(*LISTED, {"finding": "edema", "state": "not_mentioned", "evidence": ""}))
+    assert extraction.mentions == read(listed(*LISTED)).mentions
+    assert extraction.detail == ""
+
+
+def test_a_bare_state_is_not_the_form_that_was_asked_for() -> None:
+    extraction = read(json.dumps({**EVERY, "edema": "absent"}), ReplyForm.EVERY)
+    assert (extraction.status, extraction.detail) == (ExtractionStatus.MALFORMED, "edema has no text as evidence.")
+
+
 def test_a_spelled_out_reply_leaves_out_what_is_not_mentioned() -> None:
     extraction = read(json.dumps(EVERY), ReplyForm.EVERY)
     assert extraction.status is ExtractionStatus.OK

@@ -197,7 +197,7 @@ def test_long_lists_are_wrapped() -> None:
 NASTY = [
     ": ", "#", " #x", " lead", "trail ", '"', "'", "\\", "\n", "\r\n", "\t", "---", "\n---\n", "...", "no", "null", "1",
     "气胸", "é", "e\u0301", "\u2028", "\x85", "\ufeff", "\x00", "\x7f", "😀", "{{", "%YAML 1.1", "&a", "*a", "!x", "- ",
-    "|", "\n  \n", "\n\tx", "x \ny\n", "[", "}", ",", "@", "`",
+    "a, b", "x (y)", "a-b", "|", "\n  \n", "\n\tx", "x \ny\n", "[", "}", ",", "@", "`",
 ]  # fmt: skip
 texts = st.lists(st.one_of(st.sampled_from(NASTY), st.text(st.characters(exclude_categories=["Cs"]), max_size=6))).map(
     "".join
@@ -234,6 +234,13 @@ prompts = st.builds(
     ),
     phrases,
 )
+
+
+def test_an_id_with_a_comma_stays_one_id() -> None:
+    labels = {"cavity, cyst": State.ABSENT}
+    findings = {"cavity, cyst": FindingGuidance()}
+    prompt = Prompt(Guidance("demo", "en", "a, b", "", findings, examples=(Example("None.", labels),)), "b")
+    assert parse_prompt(prompt_text(prompt)) == prompt
 
 
 @settings(max_examples=50, deadline=None)

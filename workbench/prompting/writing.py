@@ -47,7 +47,7 @@ def _findings(findings: Mapping[str, FindingGuidance]) -> Iterator[str]:
             *_list("exclusions", guidance.exclusions, 2),
             *_list("normal", guidance.normal, 2),
         ]
-        yield f"{_INDENT}{_word(finding_id)}:" + ("" if inner else " {}")
+        yield f"{_INDENT}{_key(finding_id)}:" + ("" if inner else " {}")
         yield from inner
 
 
@@ -80,7 +80,7 @@ def _examples(examples: Sequence[Example]) -> Iterator[str]:
     for example in examples:
         lines = [
             *_text("text", example.text, 2),
-            *_flow("labels", [f"{_word(f)}: {s.value}" for f, s in example.labels.items()], 2, "{}"),
+            *_flow("labels", [f"{_key(f)}: {s.value}" for f, s in example.labels.items()], 2, "{}"),
             *([f"{_INDENT * 2}report_id: {_quoted(example.report_id)}"] if example.report_id else []),
         ]
         yield _INDENT + "- " + lines[0].removeprefix(_INDENT * 2)
@@ -137,6 +137,11 @@ def _flow(key: str, parts: Iterable[str], depth: int, brackets: str) -> Iterator
 def _word(value: str) -> str:
     """Return a name or title bare where no YAML reader could take it for anything but that text."""
     return value if _PLAIN.match(value) and value.lower() not in _RESERVED else _quoted(value)
+
+
+def _key(value: str) -> str:
+    """Return an id bare where it is one word: a comma in it would end it inside braces."""
+    return _word(value) if value.replace("_", "").isalnum() else _quoted(value)
 
 
 def _quoted(value: str) -> str:

@@ -42,6 +42,8 @@ def label_many(
 ) -> Iterator[tuple[str, Codes | str]]:
     """Yield (id, states) of each row in the order of ``rows``, reading no more of them than is being worked on.
 
+    To be called from a command, not from a page: worker processes import the main module of the program.
+
     States are codes in label-set order: 1, 0, -1, or -2 for not mentioned. A row that cannot be labelled (a blank
     text above all) has a sentence that says why in their place.
 
