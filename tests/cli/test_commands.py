@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 
 from workbench.cli import main
-from workbench.workflow.demo import demo
 
 
 @dataclass
@@ -45,14 +44,6 @@ def workbench(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str
         return Result(code if isinstance(code, int) else 1 if code else 0, captured.out, captured.err)
 
     return run
-
-
-@pytest.fixture(scope="session")
-def made_demo(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A demo study, made once."""
-    folder = tmp_path_factory.mktemp("demo") / "study"
-    demo(folder)
-    return folder
 
 
 @pytest.fixture

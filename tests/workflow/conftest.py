@@ -64,6 +64,7 @@ findings:
     synonyms: [pneumothorax]
 cues:
   negation: {{before: [no], after: [], terminators: [but]}}
+  uncertainty: {{before: [possible], after: [], terminators: []}}
 ---
 {{{{ instructions }}}}
 """

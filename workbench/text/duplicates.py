@@ -8,7 +8,7 @@ from datasketch import MinHash, MinHashLSH
 from workbench.domain.reports import Report
 
 SIMILAR = 0.9  # Jaccard similarity of word triples from which two texts count as near-duplicates
-_WORD = re.compile(r"[^\W\d_]+|[一-鿿]")
+_WORD = re.compile(r"[一-鿿]|[^\W\d_一-鿿]+")
 _PERMUTATIONS = 64
 
 
