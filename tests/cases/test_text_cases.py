@@ -91,6 +91,11 @@ def test_1_the_engine_refuses_to_start_when_negation_is_dead() -> None:
         # of the same kind as 5 and 6: a form filled in
         ("Pneumothorax: none. Effusion: no. Fracture: absent.", all_of("absent", PTX, E, FX)),
         ("Effusion - none", all_of("absent", E)),
+        ("Pleura: No effusion or pneumothorax.", all_of("absent", E, PTX)),
+        ("Bones - no fracture", all_of("absent", FX)),
+        ("Pneumothorax: no, effusion: no", all_of("absent", PTX, E)),
+        ("Effusion possible, pneumonia unlikely.", {E: "uncertain", PNA: "absent"}),
+        ("Pleura: Small effusion. Lungs: No edema.", {E: "present", EDEMA: "absent"}),
         ("EFFUSIONS: NONE", all_of("absent", E)),
         # of the same kind as 7: history, and what was removed
         ("History of pneumonia.", {}),

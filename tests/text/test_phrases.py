@@ -122,3 +122,13 @@ def test_no_text_and_no_phrase_breaks_the_search(text: str, phrase: str) -> None
     except InputError:
         return
     assert all(0 <= hit.start < hit.end <= len(sentence) for hit in finder.find(sentence))
+
+
+@given(st.lists(_WORDS, max_size=30))
+def test_a_full_memory_changes_nothing(sentence: list[str]) -> None:
+    phrases = [("heart ... enlarged", 0), ("size ... no ... node", 1), ("heart size", 2)]
+    with pytest.MonkeyPatch.context() as patch:
+        roomy = PhraseFinder(phrases).find(sentence)
+        patch.setattr("workbench.text.phrases._MOST_STEPS", 2)
+        patch.setattr("workbench.text.phrases._MOST_WORDS", 1)
+        assert PhraseFinder(phrases).find(sentence) == roomy

@@ -52,6 +52,8 @@ def states(text: str) -> dict[str, str]:
         ("Possible A", "u"),
         ("A and possible B", "pu"),
         ("A and B are possible", "uu"),
+        ("A possible, B unlikely", "ua"),
+        ("A, possible B", "pu"),
         ("Cannot exclude A or B", "uu"),
         ("A cannot be excluded", "u"),
         ("A not ruled out", "u"),

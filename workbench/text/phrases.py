@@ -34,6 +34,7 @@ CLAUSE_BREAKS = frozenset(
 )
 _MOST_SPELLINGS = 2_000
 _MOST_WORDS = 200_000
+_MOST_STEPS = 100_000
 _SPLIT_GAP = re.compile(r"\s*(?:\.\.\.|…)\s*")
 
 
@@ -222,6 +223,9 @@ class PhraseFinder(Generic[T]):
     def _step(self, places: frozenset[tuple[_Node[T], int]]) -> _Step[T]:
         step = self._steps.get(places)
         if step is None:
+            if len(self._steps) >= _MOST_STEPS:  # forget them all: they are worked out again when needed
+                self._steps.clear()
+                self._start.clear()
             step = self._steps[places] = _Step(self, places)
         return step
 

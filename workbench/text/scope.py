@@ -133,10 +133,11 @@ class Scopes:
                 self._look_forward_first(cue, things)
 
     def _look_forward_first(self, cue: Cue, things: Sequence[Named]) -> None:
-        """Make a cue that may stand on either side reach back only when nothing in its reach follows it."""
+        """Make a cue that may stand on either side reach back only when a sign or nothing in its reach follows it."""
+        signed = not "".join(self._sentence[cue.end : cue.end + 1]).isalnum()
         for role in cue.roles:
             if role.side is Side.AFTER and CueRole(role.kind, Side.BEFORE) in cue.roles:
-                ahead = any(self._reaches_forward(role.kind, cue, named) for named in things)
+                ahead = not signed and any(self._reaches_forward(role.kind, cue, named) for named in things)
                 self._sides[role.kind].remove((Side.AFTER if ahead else Side.BEFORE, cue))
 
     def state_of(self, named: Named) -> State:
