@@ -67,3 +67,11 @@ def test_every_character_but_space_is_in_exactly_one_sentence(text: str) -> None
     assert all(one[1] <= other[0] for one, other in itertools.pairwise(spans))
     inside = "".join(text[start:end] for start, end in spans)
     assert "".join(inside.split()) == "".join(text.split())
+
+
+def test_an_endless_sentence_is_cut_between_words_and_nothing_is_lost() -> None:
+    words = [f"word{number}" for number in range(2_000)]
+    pieces = split(" ".join(words))
+    assert all(len(piece) <= 1_200 for piece in pieces)
+    assert " ".join(pieces).split() == words
+    assert "".join(split("x" * 3_000)) == "x" * 3_000

@@ -36,6 +36,7 @@ _FUNCTION_WORDS = frozenset(
 _END = re.compile(r"[.!?。！？\n][.!?。！？\"')\]]*")
 # A forgotten full stop: words that open a sentence, capitalised after a lower-case word.
 _OPENING = re.compile(r" (?:No|There|The|This|These) ")
+_LONGEST = 1_200  # characters of a sentence
 _FULL_LINE = 45  # characters
 _FULL_WIDTH = "。！？"
 _SPACE = re.compile(r"\s+")
@@ -50,7 +51,8 @@ def sentence_spans(text: str) -> list[tuple[int, int]]:
     """Return the sentences of a text as ``(start, end)`` pairs in order, end not included, without outer white space.
 
     A blank line always ends a sentence; a single line break does so where the next line opens one. Every character
-    that is not white space belongs to exactly one sentence. A blank text has none.
+    that is not white space belongs to exactly one sentence. A blank text has none. A stretch of more than 1,200
+    characters without an end is cut at a space, so that no text takes long to read; nothing of it is left out.
     """
     spans: list[tuple[int, int]] = []
     start = 0
@@ -76,6 +78,15 @@ def _candidates(text: str) -> list[tuple[int, int]]:
 
 
 def _add(text: str, start: int, end: int, spans: list[tuple[int, int]]) -> None:
+    while end - start > _LONGEST:
+        cut = max(text.rfind(" ", start, start + _LONGEST), text.rfind("\n", start, start + _LONGEST)) + 1
+        cut = cut if cut > start else start + _LONGEST
+        _add_piece(text, start, cut, spans)
+        start = cut
+    _add_piece(text, start, end, spans)
+
+
+def _add_piece(text: str, start: int, end: int, spans: list[tuple[int, int]]) -> None:
     piece = text[start:end]
     start += len(piece) - len(piece.lstrip())
     piece = piece.strip()
