@@ -5,6 +5,7 @@ text is byte-identical for every report, which lets a server reuse it, and no re
 """
 
 import json
+import os
 import re
 import subprocess
 import sys
@@ -23,6 +24,7 @@ OPEN, CLOSE = "<report>", "</report>"
 
 _DELIMITER = re.compile(r"<(?=\s*/?\s*report\b)", re.IGNORECASE)
 _PROCESS = Path(__file__).with_name("template_process.py")
+_NEEDED_TO_START = ("SYSTEMROOT", "LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH")
 _LIMITS = {
     "size": f"it renders to more than {MAX_CHARACTERS:,} characters",
     "memory": f"it needs more than {MEMORY_BYTES >> 20} MB of memory",
@@ -110,7 +112,8 @@ def _in_process(job: str) -> dict[str, object]:
             input=job,
             capture_output=True,
             encoding="utf-8",
-            env={"PYTHONIOENCODING": "utf-8"},  # no key of the person who runs this reaches a template
+            # What Python needs to start, and no key of the person who runs this.
+            env={name: os.environ[name] for name in _NEEDED_TO_START if name in os.environ},
             timeout=WALL_SECONDS,
             check=False,
         )

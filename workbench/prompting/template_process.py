@@ -5,6 +5,7 @@ back from a thread. A process can be given limits by the system and be ended. It
 nothing else: no environment, no report. It imports nothing of the workbench, so that it starts quickly.
 """
 
+import contextlib
 import json
 import sys
 import traceback
@@ -21,9 +22,13 @@ def limit(cpu_seconds: int, memory_bytes: int) -> None:
         import resource  # noqa: PLC0415 - not there on Windows, where only the caller's time limit holds
     except ImportError:
         return
-    resource.setrlimit(resource.RLIMIT_CPU, (cpu_seconds, cpu_seconds))
-    resource.setrlimit(resource.RLIMIT_AS, (memory_bytes, memory_bytes))
-    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    for kind, most in (
+        (resource.RLIMIT_CPU, cpu_seconds),
+        (resource.RLIMIT_AS, memory_bytes),
+        (resource.RLIMIT_CORE, 0),
+    ):
+        with contextlib.suppress(ValueError, OSError):  # macOS has no limit on memory
+            resource.setrlimit(kind, (most, most))
 
 
 def render(body: str, values: dict[str, object], max_characters: int) -> dict[str, object]:
