@@ -85,7 +85,8 @@ class RulesLabeler:
     def spans(self, text: str) -> list[Span]:
         """Return every finding and cue that was found, by place, for highlighting; spans may overlap.
 
-        A finding named only as history has the state not mentioned.
+        A finding named only as history has the state not mentioned. Cues of sentences that name no finding, and what
+        an exclusion silences, are left out.
         """
         spans: list[Span] = []
         for start, end in sentence_spans(text):
