@@ -12,7 +12,8 @@ from workbench.domain.prompts import Prompt
 from workbench.prompting.files import parse_prompt
 from workbench.workflow.cohorts import define
 from workbench.workflow.ingest import import_labels, import_reports
-from workbench.workflow.study import NewStudy, Study, init_study
+from workbench.workflow.opening import NewStudy, init_study
+from workbench.workflow.study import Study
 
 LEAD, RATER = "Dr. Lead", "Dr. Rater"
 

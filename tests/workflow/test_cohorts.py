@@ -10,7 +10,8 @@ from workbench.domain.cohorts import Purpose
 from workbench.errors import ConflictError, InputError, NotFoundError, RightsError
 from workbench.workflow import cohorts, run
 from workbench.workflow.ingest import import_reports
-from workbench.workflow.study import NewStudy, Study, init_study
+from workbench.workflow.opening import NewStudy, init_study
+from workbench.workflow.study import Study
 
 Write = Callable[[str, str], Path]
 WORDS = tuple("abcdefghijklmnopqrst")

@@ -11,6 +11,7 @@ from workbench.errors import ConflictError, InputError, NotFoundError, RightsErr
 from workbench.evaluation.mistakes import MistakeKind
 from workbench.prompting.files import read_prompt
 from workbench.workflow import accept, errors, history, prompts, revise, run
+from workbench.workflow.opening import open_study
 from workbench.workflow.reference import freeze
 from workbench.workflow.score import Score, score_run
 from workbench.workflow.study import Study
@@ -159,13 +160,29 @@ def test_files_of_an_empty_study_are_accepted_and_later_ones_are_candidates(
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "0001.md").write_text(prompt_text(make_prompt("one")), encoding="utf-8")
     (folder / "0003.md").write_text(prompt_text(make_prompt("three", "fluid")), encoding="utf-8")
-    first = prompts.take_in_files(rated, lead)
+    first = prompts.take_in_files(rated).new
     assert [r.number for r in first] == [1, 3]
     assert {r.status for r in prompts.revisions(rated)} == {RevisionStatus.ACCEPTED}
     (folder / "0004.md").write_text(prompt_text(make_prompt("four", "water")), encoding="utf-8")
-    later = prompts.take_in_files(rated, lead)
+    later = prompts.take_in_files(rated).new
     assert [(r.number, r.status) for r in later] == [(4, RevisionStatus.CANDIDATE)]
-    assert prompts.take_in_files(rated, lead) == []
+    assert prompts.take_in_files(rated) == prompts.TakenIn((), ())
+
+
+def test_a_changed_copy_becomes_a_candidate_and_an_unreadable_one_stops_nobody(
+    rated: Study, lead: Actor, make_prompt: Make
+) -> None:
+    accepted(rated, lead, scored(rated, lead, make_prompt()))
+    path = prompts.prompt_file(rated, 1)
+    path.write_text(
+        path.read_text(encoding="utf-8").replace("title: first", "title: changed by hand"), encoding="utf-8"
+    )
+    (rated.prompts_folder / "0007.md").write_text("no front matter", encoding="utf-8")
+    opened = open_study(rated.folder)
+    numbers = [(r.number, r.status) for r in prompts.revisions(opened)]
+    assert numbers == [(1, RevisionStatus.ACCEPTED), (2, RevisionStatus.CANDIDATE)]
+    (refused,) = prompts.take_in_files(opened).refused
+    assert "0007.md" in refused
 
 
 def test_a_run_that_is_not_finished_has_no_score(rated: Study, lead: Actor, make_prompt: Make) -> None:

@@ -7,7 +7,8 @@ import pytest
 from workbench.domain.actors import Role
 from workbench.domain.findings import Policy
 from workbench.errors import ConflictError, InputError, NotFoundError, RightsError
-from workbench.workflow.study import NewStudy, Study, init_study, open_study
+from workbench.workflow.opening import NewStudy, init_study, open_study
+from workbench.workflow.study import Study
 
 
 def test_a_folder_without_settings_is_no_study_and_the_message_says_how_to_make_one(tmp_path: Path) -> None:
@@ -80,7 +81,7 @@ def test_somebody_who_is_not_listed_may_not_act(study: Study) -> None:
 
 def test_without_a_name_the_only_lead_acts(study: Study, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("WORKBENCH_AS", raising=False)
-    monkeypatch.setattr("workbench.workflow.study._user", lambda: "somebody-else")
+    monkeypatch.setattr("workbench.workflow.study.current_user", lambda: "somebody-else")
     assert study.actor().name == "Dr. Lead"
 
 

@@ -13,7 +13,8 @@ from workbench.domain.hashing import short
 from workbench.domain.references import VoteRule
 from workbench.errors import InputError
 from workbench.workflow import cohorts, ingest, reference
-from workbench.workflow.study import Study, open_study
+from workbench.workflow.opening import open_study
+from workbench.workflow.study import Study
 
 import_app = typer.Typer(help="Bring reports or raters' labels into the study.", no_args_is_help=True)
 cohort_app = typer.Typer(help="Fixed sets of reports, allocated by patient.", no_args_is_help=True)

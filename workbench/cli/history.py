@@ -9,8 +9,8 @@ from workbench.cli.output import Output, figure, table
 from workbench.domain.hashing import short
 from workbench.evaluation.gate import ACCURACY_FLOOR
 from workbench.workflow.history import HistoryRow, history
+from workbench.workflow.opening import open_study
 from workbench.workflow.reference import cohort_of, get_reference
-from workbench.workflow.study import open_study
 
 
 def register(app: typer.Typer) -> None:

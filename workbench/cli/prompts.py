@@ -14,9 +14,10 @@ from workbench.prompting.diff import diff_guidance, diff_text
 from workbench.prompting.files import prompt_text
 from workbench.workflow import accept as accepting
 from workbench.workflow import browse, prompts, reference
+from workbench.workflow.opening import open_study
 from workbench.workflow.run import prepare
 from workbench.workflow.score import find_score
-from workbench.workflow.study import Study, open_study
+from workbench.workflow.study import Study
 
 prompt_app = typer.Typer(help="Revisions of the prompt.", no_args_is_help=True)
 RevisionArgument = Annotated[str, typer.Argument(help="Number, or the beginning of its hash.")]
@@ -42,12 +43,15 @@ def list_revisions(*, study: StudyOption = None, as_json: JsonOption = False) ->
     Example:
       workbench prompt list
     """
-    known = prompts.revisions(open_study(study))
+    opened, out = open_study(study), Output(as_json)
+    for sentence in prompts.take_in_files(opened).refused:
+        out.tell(sentence)
+    known = prompts.revisions(opened)
     rows = [
         (r.number, short(r.prompt_hash), r.status, r.author, f"{r.created_at:%Y-%m-%d %H:%M}", r.message) for r in known
     ]
     columns = ["revision", "hash", "status", "author", "made (UTC)", "message"]
-    Output(as_json).answer(
+    out.answer(
         {"revisions": [_json(r) for r in known]}, table("Revisions", columns, rows) if rows else "No revision yet."
     )
 

@@ -14,8 +14,9 @@ from workbench.domain.hashing import short
 from workbench.domain.runs import RunProgress
 from workbench.errors import InputError
 from workbench.workflow import reference, run, score
+from workbench.workflow.opening import open_study
 from workbench.workflow.run import PreparedRun
-from workbench.workflow.study import Study, open_study
+from workbench.workflow.study import Study
 
 PromptOption = Annotated[str | None, typer.Option("--prompt", help="Revision; the highest accepted when left out.")]
 CohortOption = Annotated[str | None, typer.Option(help="Name of the cohort.")]

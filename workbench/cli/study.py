@@ -20,8 +20,9 @@ from workbench.domain.actors import Role
 from workbench.domain.hashing import short
 from workbench.errors import InputError
 from workbench.workflow.demo import FOLDER, Demo, demo
-from workbench.workflow.prompts import take_in_files
-from workbench.workflow.study import HOME, STUDY_VARIABLE, NewStudy, default_people, find_study, init_study, open_study
+from workbench.workflow.opening import NewStudy, default_people, init_study, open_study
+from workbench.workflow.prompts import revisions
+from workbench.workflow.study import HOME, STUDY_VARIABLE, find_study
 
 PortOption = Annotated[int, typer.Option(help="Port of the page.", min=1, max=65535)]
 AddressOption = Annotated[str, typer.Option(help="Address to listen on; 127.0.0.1 is this computer only.")]
@@ -172,7 +173,7 @@ def init_command(
     people = {as_name: [Role.LEAD, Role.ADMIN]} if as_name else default_people()
     study = init_study(find_study(directory), NewStudy(title or directory.name, people, with_prompts=prompts))
     lead = study.actor(next(iter(people)))
-    taken = take_in_files(study, lead)
+    taken = revisions(study)
     out.answer(
         {"study": str(study.folder), "lead": lead.name, "revisions": [r.number for r in taken]},
         f"Made the study {study.folder} with {lead.name} as lead and {len(taken)} accepted revisions.",

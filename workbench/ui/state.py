@@ -8,10 +8,11 @@ import streamlit as st
 from workbench.domain.actors import Actor, Role
 from workbench.domain.prompts import Prompt
 from workbench.storage.database import Database
-from workbench.workflow.study import Study, find_study, open_study
+from workbench.workflow.opening import open_study
+from workbench.workflow.study import Study, find_study
 
 _HERE = "wb.here"
-_INTENT = "wb.intent"
+INTENT = "wb.intent"
 _SAID = "wb.said"
 ACTOR = "wb.actor"
 REFERENCE = "wb.reference"
@@ -104,14 +105,14 @@ def here() -> Here:
 
 def ask(intent: Intent) -> None:
     """Leave a wish for the next page."""
-    st.session_state[_INTENT] = intent
+    st.session_state[INTENT] = intent
 
 
 def take_intent(page: str) -> Intent | None:
     """Return the wish left for this page, once."""
-    intent = st.session_state.get(_INTENT)
+    intent = st.session_state.get(INTENT)
     if isinstance(intent, Intent) and intent.page == page:
-        del st.session_state[_INTENT]
+        del st.session_state[INTENT]
         return intent
     return None
 

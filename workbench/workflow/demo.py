@@ -15,11 +15,12 @@ from workbench.workflow.accept import accept, open_gate
 from workbench.workflow.cohorts import define, get_cohort
 from workbench.workflow.history import HistoryRow, history
 from workbench.workflow.ingest import import_labels, import_reports
+from workbench.workflow.opening import NewStudy, init_study, open_study
 from workbench.workflow.prompts import save_candidate
 from workbench.workflow.reference import freeze, get_reference
 from workbench.workflow.run import execute, prepare
 from workbench.workflow.score import Score, score_run
-from workbench.workflow.study import HOME, NewStudy, Study, init_study, open_study
+from workbench.workflow.study import HOME, Study
 
 FOLDER = HOME / "data" / "demo-study"
 LEAD = "Demo lead"

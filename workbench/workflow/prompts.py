@@ -1,8 +1,9 @@
 """Revisions of the prompt: the database owns them, files are copies of accepted ones."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
+from sqlite3 import Connection
 
 from workbench.domain.actors import Actor, Role
 from workbench.domain.prompts import Decision, Prompt, Revision, RevisionStatus
@@ -11,6 +12,8 @@ from workbench.formats.writing import replacing
 from workbench.prompting.files import parse_prompt, prompt_text, read_prompt
 from workbench.storage import prompts as store
 from workbench.workflow.study import Study
+
+_FILE_AUTHOR = "prompt file"  # nobody signed in put it there
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,29 +141,65 @@ def prompt_file(study: Study, number: int) -> Path:
     return study.prompts_folder / f"{number:04d}.md"
 
 
-def take_in_files(study: Study, actor: Actor) -> list[Revision]:
-    """Bring prompt files that the database does not know into it, and return what was new.
+@dataclass(frozen=True, slots=True)
+class TakenIn:
+    """What came in from prompt files: new revisions, and a sentence for each file that could not be read."""
 
-    In a study without any revision the files are taken as accepted, in the order of their numbers; later a file that
+    new: tuple[Revision, ...]
+    refused: tuple[str, ...]
+
+
+def take_in_files(study: Study) -> TakenIn:
+    """Bring prompt files that the database does not know into it.
+
+    In a study without any revision the files are taken as accepted, under the numbers they bear; later a file that
     appears or was changed becomes a candidate.
     """
-    known = revisions(study)
+    unknown = _unknown_files(study)
+    prompts, refused = [], []
+    for path in unknown:
+        try:
+            prompts.append((path, read_prompt(path, label_set=study.label_set)))
+        except InputError as error:
+            refused.append(str(error))
+    if not prompts:
+        return TakenIn((), tuple(refused))
+    with study.database.write() as conn:
+        known = store.revisions(conn)
+        hashes = {revision.prompt_hash for revision in known}
+        accepted = [r for r in known if r.status is RevisionStatus.ACCEPTED]
+        parent = accepted[-1].prompt_hash if accepted else None
+        new: list[Revision] = []
+        for path, prompt in prompts:
+            if prompt.hash not in hashes:
+                new.append(_take_in(conn, path, prompt, parent=parent, accepted=not known))
+                hashes.add(prompt.hash)
+                parent = prompt.hash if not known else parent
+    return TakenIn(tuple(new), tuple(refused))
+
+
+def _unknown_files(study: Study) -> list[Path]:
+    """Return the files whose text is not that of a revision; reading them as prompts would cost every page time."""
     files = sorted(study.prompts_folder.glob("[0-9][0-9][0-9][0-9].md"))
-    hashes = {r.prompt_hash for r in known}
-    first_time, new = not known, []
-    parent = known[-1].prompt_hash if known else None
-    for path in files:
-        prompt = read_prompt(path, label_set=study.label_set)
-        if prompt.hash in hashes:
-            continue
-        message = f"{prompt.guidance.title} (file {path.name})"
-        number = int(path.stem) if first_time else None
-        revision = save_candidate(study, actor, prompt, message=message, parent=parent, number=number)
-        if first_time:
-            reason = "the study's prompt file, taken in as accepted"
-            decision = Decision(revision.prompt_hash, RevisionStatus.ACCEPTED, actor.name, revision.created_at, reason)
-            decide(study, revision, decision)
-            parent = revision.prompt_hash
-        hashes.add(prompt.hash)
-        new.append(revision)
-    return new
+    with study.database.read() as conn:
+        texts = {store.prompt_text(conn, revision.prompt_hash) for revision in store.revisions(conn)}
+    return [path for path in files if path.read_bytes().decode("utf-8", "replace") not in texts]
+
+
+def _take_in(conn: Connection, path: Path, prompt: Prompt, *, parent: str | None, accepted: bool) -> Revision:
+    now = datetime.now(UTC)
+    revision = store.add_revision(
+        conn,
+        prompt,
+        path.read_text(encoding="utf-8-sig"),
+        parent_hash=parent,
+        author=_FILE_AUTHOR,
+        at=now,
+        message=f"{prompt.guidance.title} (file {path.name})",
+        number=int(path.stem) if accepted else None,
+    )
+    if accepted:
+        reason = "taken in as accepted: the study had no revision yet"
+        store.decide(conn, Decision(prompt.hash, RevisionStatus.ACCEPTED, _FILE_AUTHOR, now, reason))
+        return replace(revision, status=RevisionStatus.ACCEPTED)
+    return revision

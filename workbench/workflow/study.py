@@ -1,9 +1,7 @@
 """A study: a folder with settings, a label set, a database and accepted prompts."""
 
 import getpass
-import json
 import os
-import shutil
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -11,7 +9,7 @@ from workbench.domain.actors import Actor, Role
 from workbench.domain.findings import LabelSet, Policies
 from workbench.domain.references import VoteRule
 from workbench.domain.runs import LabelerSettings
-from workbench.errors import ConflictError, InputError, NotFoundError, RightsError
+from workbench.errors import InputError, NotFoundError, RightsError
 from workbench.formats.label_sets import read_label_set
 from workbench.labelers.registry import settings_of
 from workbench.storage import label_sets as label_set_store
@@ -66,7 +64,7 @@ class Study:
                 raise RightsError(f"{asked} is not one of the study's people ({known}); add them to data/study.toml.")
             return Actor(asked, frozenset(people[asked]))
         leads = [person for person, roles in people.items() if Role.LEAD in roles]
-        user = _user()
+        user = current_user()
         if user in people:
             return Actor(user, frozenset(people[user]))
         if len(leads) == 1:
@@ -76,7 +74,8 @@ class Study:
         )
 
 
-def _user() -> str:
+def current_user() -> str:
+    """Return the account name on this computer, empty where there is none."""
     try:
         return getpass.getuser()
     except (OSError, KeyError):  # no account for this user id, as in some containers
@@ -91,22 +90,20 @@ def find_study(folder: Path | None = None) -> Path:
     return Path(named).resolve() if named else Path.cwd()
 
 
-def open_study(folder: Path | None = None) -> Study:
-    """Open a study, bringing its database up to date.
+def read_study(folder: Path) -> Study:
+    """Open a study as it stands, bringing its database up to date.
 
     Raises:
         NotFoundError: the folder is no study.
-        InputError: its settings or label set cannot be read.
+        InputError: its settings, label set or database cannot be read.
     """
-    root = find_study(folder)
-    settings = read_settings(root / "data" / "study.toml")
-    label_set = with_policies(read_label_set(root / "data" / settings.label_set), settings)
-    database = Database(root / "data" / "workbench.db")
-    study = Study(root, settings, label_set, database)
-    with database.read() as conn:
+    settings = read_settings(folder / "data" / "study.toml")
+    label_set = with_policies(read_label_set(folder / "data" / settings.label_set), settings)
+    study = Study(folder, settings, label_set, Database(folder / "data" / "workbench.db"))
+    with study.database.read() as conn:
         known = label_set_store.get(conn, label_set.hash) is not None
     if not known:
-        with database.write() as conn:
+        with study.database.write() as conn:
             label_set_store.add(conn, label_set)
     return study
 
@@ -135,71 +132,3 @@ def with_policies(label_set: LabelSet, settings: StudySettings) -> LabelSet:
         vote_policies=changes.get("vote_policies", label_set.vote_policies),
         prediction_policies=changes.get("prediction_policies", label_set.prediction_policies),
     )
-
-
-@dataclass(frozen=True, slots=True)
-class NewStudy:
-    """What a new study starts with."""
-
-    title: str
-    people: dict[str, list[Role]]
-    simulated: str = ""
-    with_prompts: bool = True
-
-
-def init_study(folder: Path, new: NewStudy) -> Study:
-    """Make a study in an empty or missing folder and open it.
-
-    Raises:
-        ConflictError: the folder already holds a study; nothing is touched.
-    """
-    toml = folder / "data" / "study.toml"
-    if toml.exists():
-        raise ConflictError(f"{folder} already holds a study; name another folder.")
-    if (folder / "data" / "workbench.db").exists():
-        raise ConflictError(f"{folder}/data holds a database without study.toml; name another folder.")
-    try:
-        toml.parent.mkdir(parents=True, exist_ok=True)
-        shutil.copyfile(HOME / "data" / "cxr21.yaml", toml.parent / "cxr21.yaml")
-        if new.with_prompts:
-            shutil.copytree(HOME / "prompts", folder / "prompts", dirs_exist_ok=True)
-        toml.write_text(_settings_text(new), encoding="utf-8")
-    except OSError as error:
-        raise InputError(f"A study cannot be made in {folder}: {error.strerror or error}.") from None
-    return open_study(folder)
-
-
-def default_people() -> dict[str, list[Role]]:
-    """Return the people of a new study: the user of this computer as lead."""
-    return {_user() or "lead": [Role.LEAD, Role.ADMIN]}
-
-
-def _settings_text(new: NewStudy) -> str:
-    quote = json.dumps  # a JSON string is a valid TOML basic string
-    people = "\n".join(
-        f"{quote(name, ensure_ascii=False)} = {json.dumps([role.value for role in roles])}"
-        for name, roles in new.people.items()
-    )
-    sections = ", ".join(quote(name) for name in StudySettings(title="").sections)
-    return f"""title = {quote(new.title, ensure_ascii=False)}
-label_set = "cxr21.yaml"
-# What is simulated in this study; shown on every page. Leave it empty for a real one.
-simulated = {quote(new.simulated, ensure_ascii=False)}
-# The sections a labeler reads. Indication and comparison are never read as findings.
-sections = [{sections}]
-
-# A finding is present when at least k of n raters say so. "tie" is what an even split becomes:
-# fix it before the round starts.
-[vote]
-k = 4
-n = 6
-tie = "not_present"
-
-# Who may do what: rater, adjudicator, lead, admin.
-[people]
-{people}
-
-# What labels reports. The rules labeler needs no key and no network.
-[labelers.rules]
-kind = "rules"
-"""

@@ -1,0 +1,94 @@
+"""Opening a study, with the prompt files that were put into it, and making a new one."""
+
+import json
+import shutil
+from dataclasses import dataclass
+from pathlib import Path
+
+from workbench.domain.actors import Role
+from workbench.errors import ConflictError, InputError
+from workbench.workflow.prompts import take_in_files
+from workbench.workflow.settings import StudySettings
+from workbench.workflow.study import HOME, Study, current_user, find_study, read_study
+
+
+def open_study(folder: Path | None = None) -> Study:
+    """Open a study (as named, else WORKBENCH_STUDY, else the current folder) and take in new prompt files.
+
+    A prompt file that cannot be read stops nobody: ``take_in_files`` says what is wrong with it.
+
+    Raises:
+        NotFoundError: the folder is no study.
+        InputError: its settings, label set or database cannot be read.
+    """
+    study = read_study(find_study(folder))
+    take_in_files(study)
+    return study
+
+
+@dataclass(frozen=True, slots=True)
+class NewStudy:
+    """What a new study starts with."""
+
+    title: str
+    people: dict[str, list[Role]]
+    simulated: str = ""
+    with_prompts: bool = True
+
+
+def init_study(folder: Path, new: NewStudy) -> Study:
+    """Make a study in an empty or missing folder and open it.
+
+    Raises:
+        ConflictError: the folder already holds a study; nothing is touched.
+    """
+    toml = folder / "data" / "study.toml"
+    if toml.exists():
+        raise ConflictError(f"{folder} already holds a study; name another folder.")
+    if (folder / "data" / "workbench.db").exists():
+        raise ConflictError(f"{folder}/data holds a database without study.toml; name another folder.")
+    try:
+        toml.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(HOME / "data" / "cxr21.yaml", toml.parent / "cxr21.yaml")
+        if new.with_prompts:
+            shutil.copytree(HOME / "prompts", folder / "prompts", dirs_exist_ok=True)
+        toml.write_text(_settings_text(new), encoding="utf-8")
+    except OSError as error:
+        raise InputError(f"A study cannot be made in {folder}: {error.strerror or error}.") from None
+    return open_study(folder)
+
+
+def default_people() -> dict[str, list[Role]]:
+    """Return the people of a new study: the user of this computer as lead."""
+    return {current_user() or "lead": [Role.LEAD, Role.ADMIN]}
+
+
+def _settings_text(new: NewStudy) -> str:
+    quote = json.dumps  # a JSON string is a valid TOML basic string
+    people = "\n".join(
+        f"{quote(name, ensure_ascii=False)} = {json.dumps([role.value for role in roles])}"
+        for name, roles in new.people.items()
+    )
+    sections = ", ".join(quote(name) for name in StudySettings(title="").sections)
+    return f"""title = {quote(new.title, ensure_ascii=False)}
+label_set = "cxr21.yaml"
+# What is simulated in this study; shown on every page. Leave it empty for a real one.
+simulated = {quote(new.simulated, ensure_ascii=False)}
+# The sections a labeler reads. Indication and comparison are never read as findings.
+sections = [{sections}]
+
+# A finding is present when at least k of n raters say so. "tie" is what an even split becomes:
+# fix it before the round starts.
+[vote]
+k = 4
+n = 6
+tie = "not_present"
+
+# Who may do what: rater, adjudicator, lead, admin.
+[people]
+{people}
+
+# What labels reports. The rules labeler needs no key and no network.
+[labelers.rules]
+kind = "rules"
+"""
