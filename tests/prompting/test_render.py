@@ -1,6 +1,7 @@
 """What a model is sent: one system text for all reports, the report between delimiters, templates that cannot harm."""
 
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
@@ -8,7 +9,7 @@ from workbench.domain.findings import Finding, LabelSet, Policies, Policy, State
 from workbench.domain.prompts import Cues, CueSet, Example, FindingGuidance, Guidance, Prompt, ReplyForm
 from workbench.errors import InputError
 from workbench.prompting import render as rendering
-from workbench.prompting.defaults import default_body
+from workbench.prompting.files import read_prompt
 from workbench.prompting.render import render, render_system, render_user
 
 LABEL_SET = LabelSet(
@@ -22,6 +23,7 @@ LABEL_SET = LabelSet(
     Policies(Policy.PRESENT),
     Policies(Policy.PRESENT),
 )
+SHIPPED_BODY = read_prompt(Path(__file__).resolve().parents[2] / "prompts" / "cxr21" / "0004.md").body
 GUIDANCE = Guidance(
     "demo",
     "en",
@@ -50,7 +52,7 @@ def test_a_body_sees_guidance_and_label_set_unescaped() -> None:
 
 
 def test_the_system_text_is_the_same_for_every_report_and_cannot_see_it() -> None:
-    prompt = Prompt(GUIDANCE, default_body())
+    prompt = Prompt(GUIDANCE, SHIPPED_BODY)
     first, second = render(prompt, LABEL_SET, "First report."), render(prompt, LABEL_SET, "Second report.")
     assert first[0] == second[0]
     assert "First report." not in first[0]
@@ -60,23 +62,23 @@ def test_the_system_text_is_the_same_for_every_report_and_cannot_see_it() -> Non
 
 
 @pytest.mark.parametrize("form", list(ReplyForm))
-def test_the_default_body_shows_all_guidance_and_the_form_asked_for(form: ReplyForm) -> None:
-    text = render_system(Prompt(replace(GUIDANCE, reply=form), default_body()), LABEL_SET)
-    for shown in ("Be careful.", "pneumothorax: Pneumothorax. Air <in>", "ptx", "old ptx", "lungs expanded", "effusion",
-                  "is not seen", "no change", "No ptx.", "pneumothorax absent"):  # fmt: skip
+def test_the_shipped_body_shows_all_guidance_and_the_form_asked_for(form: ReplyForm) -> None:
+    text = render_system(Prompt(replace(GUIDANCE, reply=form), SHIPPED_BODY), LABEL_SET)
+    for shown in ("Be careful.", "`pneumothorax`: Pneumothorax", "Air <in>", "Also: ptx", "Not: old ptx",
+                  "Says it is absent: lungs expanded", "`effusion`", "is not seen", "no change", "No ptx.",
+                  "pneumothorax absent"):  # fmt: skip
         assert shown in text
     assert ('{"findings": [' in text) == (form is ReplyForm.MENTIONED)
-    assert ('"effusion": {"state"' in text) == (form is ReplyForm.EVERY)
+    assert ("Give every finding" in text) == (form is ReplyForm.EVERY)
     assert "as raters see it" not in text
 
 
 def test_a_names_only_prompt_renders_without_empty_headings() -> None:
     bare = Guidance("demo", "en", "Names", "", {})
-    text = render_system(Prompt(bare, default_body()), LABEL_SET)
-    assert "effusion: Pleural effusion\n- pneumothorax: Pneumothorax\nIn these" in text
+    text = render_system(Prompt(bare, SHIPPED_BODY), LABEL_SET)
+    assert "1. `effusion`: Pleural effusion" in text
     assert "Words that" not in text
-    assert "examples" not in text
-    assert "\n\n\n" not in text
+    assert "Examples" not in text
 
 
 @pytest.mark.parametrize(

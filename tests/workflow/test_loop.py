@@ -6,10 +6,11 @@ import pytest
 
 from workbench.domain.actors import Actor
 from workbench.domain.findings import State
-from workbench.domain.prompts import FindingGuidance, Prompt, RevisionStatus
+from workbench.domain.prompts import Example, FindingGuidance, Prompt, RevisionStatus
 from workbench.errors import ConflictError, InputError, NotFoundError, RightsError
+from workbench.evaluation.gate import GateStatus
 from workbench.evaluation.mistakes import MistakeKind
-from workbench.prompting.files import read_prompt
+from workbench.prompting.files import prompt_text, read_prompt
 from workbench.workflow import accept, errors, history, prompts, revise, run
 from workbench.workflow.opening import open_study
 from workbench.workflow.reference import freeze
@@ -115,6 +116,28 @@ def test_a_newly_missed_critical_positive_needs_a_sign_off(rated: Study, lead: A
         accept.accept(rated, lead, gate, reason="try", signed=("assessable", "recall"), override="test")
 
 
+def test_the_gate_asks_for_a_score_of_the_accepted_revision(rated: Study, lead: Actor, make_prompt: Make) -> None:
+    folder = rated.prompts_folder
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "0001.md").write_text(prompt_text(make_prompt("shipped")), encoding="utf-8")
+    prompts.take_in_files(rated)
+    score = scored(rated, lead, make_prompt("second", "fluid"))
+    with pytest.raises(InputError, match="Revision 1 is accepted and has no score on development-1"):
+        accept.open_gate(rated, score)
+
+
+def test_macro_f1_is_compared_on_the_reports_that_neither_prompt_quotes(
+    rated: Study, lead: Actor, make_prompt: Make
+) -> None:
+    quoting = Example("Fluid in the pleural space.", {"pleural_effusion": State.PRESENT}, report_id="r2")
+    first = scored(rated, lead, revise.with_guidance(make_prompt("quotes"), examples=(quoting,)))
+    accepted(rated, lead, first)
+    # The second misses r2, which the first never had to find: 5/6 over all six reports, 1 like the first's over five.
+    check = accept.open_gate(rated, scored(rated, lead, make_prompt("plain"))).checks[-1]
+    assert (check.name, check.status) == ("macro_f1", GateStatus.PASSED)
+    assert "Macro-F1 1.000 over 2 findings is not below the parent's 1.000" in check.sentence
+
+
 def test_acceptance_needs_a_reason_and_a_closed_gate_an_override(rated: Study, lead: Actor, make_prompt: Make) -> None:
     gate = accept.open_gate(rated, scored(rated, lead, make_prompt()))
     with pytest.raises(InputError, match="needs a reason"):
@@ -143,8 +166,6 @@ def test_a_file_in_the_way_stops_the_acceptance_before_it_is_recorded(
     score = scored(rated, lead, make_prompt())
     other = prompts.prompt_file(rated, 1)
     other.parent.mkdir(parents=True, exist_ok=True)
-    from workbench.prompting.files import prompt_text
-
     other.write_text(prompt_text(make_prompt("another")), encoding="utf-8")
     with pytest.raises(ConflictError, match="never overwritten"):
         accepted(rated, lead, score)
@@ -154,8 +175,6 @@ def test_a_file_in_the_way_stops_the_acceptance_before_it_is_recorded(
 def test_files_of_an_empty_study_are_accepted_and_later_ones_are_candidates(
     rated: Study, lead: Actor, make_prompt: Make
 ) -> None:
-    from workbench.prompting.files import prompt_text
-
     folder = rated.prompts_folder
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "0001.md").write_text(prompt_text(make_prompt("one")), encoding="utf-8")
@@ -202,8 +221,6 @@ def test_the_same_run_is_prepared_once(rated: Study, lead: Actor, make_prompt: M
 def test_reports_quoted_in_worked_examples_are_left_out_of_the_score(
     rated: Study, lead: Actor, make_prompt: Make
 ) -> None:
-    from workbench.domain.prompts import Example
-
     example = Example("Fluid in the pleural space.", {"pleural_effusion": State.PRESENT}, report_id="r2")
     score = scored(rated, lead, revise.with_guidance(make_prompt(), examples=(example,)))
     assert score.left_out == ("r2",)

@@ -125,6 +125,7 @@ def allocate(
     purpose: Annotated[Purpose | None, typer.Option(help="What it is for; its name when left out.")] = None,
     seed: Annotated[int, typer.Option(help="Seed of the draw.")] = 0,
     enrich: Annotated[float, typer.Option(help="How many times likelier a report with a rare finding is.")] = 1.0,
+    preview: Annotated[bool, typer.Option("--preview", help="Show what would be drawn and fix nothing.")] = False,
     study: StudyOption = None,
     as_name: AsOption = None,
     as_json: JsonOption = False,
@@ -135,6 +136,7 @@ def allocate(
 
     \b
     Examples:
+      workbench cohort allocate development --size 300 --seed 7 --preview
       workbench cohort allocate development --size 300 --seed 7
       workbench cohort allocate rare --purpose development --size 300 --enrich 5
     """
@@ -143,11 +145,13 @@ def allocate(
             raise InputError(f"Say what the cohort {name} is for with --purpose ({', '.join(Purpose)}).")
         purpose = Purpose(name)
     opened = open_study(study)
-    made = cohorts.allocate(opened, opened.actor(as_name), name, purpose, size=size, seed=seed, enrich=enrich)
+    made = cohorts.allocate(
+        opened, opened.actor(as_name), name, purpose, size=size, seed=seed, enrich=enrich, preview=preview
+    )
     shown: list[Table | str] = [
         (
             f"Cohort {name} ({purpose}): {len(made.cohort.members)} reports of {made.patients} patients, "
-            f"{short(made.cohort.hash)}."
+            f"{short(made.cohort.hash)}{' - a preview, nothing is fixed' if preview else ''}."
         )
     ]
     if made.expected is None:
@@ -162,6 +166,7 @@ def allocate(
             "hash": made.cohort.hash,
             "reports": len(made.cohort.members),
             "patients": made.patients,
+            "preview": preview,
             "enriched": made.cohort.enriched,
             "expected_positives": dict(made.expected) if made.expected is not None else None,
         },

@@ -13,6 +13,7 @@ from workbench.domain.actors import Actor
 from workbench.domain.hashing import short
 from workbench.domain.runs import RunProgress
 from workbench.errors import InputError
+from workbench.evaluation.evaluations import Evaluation
 from workbench.workflow import reference, run, score
 from workbench.workflow.opening import open_study
 from workbench.workflow.run import PreparedRun
@@ -230,7 +231,16 @@ def score_shown(study: Study, scored: score.Score) -> list[Table | str]:
             f"{result.n_patients} patients; "
             f"look {scored.looks} at this cohort."
         ),
+        *_reweighted(result),
+        *([f"Left out, as the prompt quotes them: {', '.join(scored.left_out)}."] if scored.left_out else []),
         *(["A single rater made this reference."] if ref.rule.single_rater else []),
         *(["Some of the reference's votes are simulated."] if ref.simulated else []),
         table("Macro-F1 by policy for uncertain", ["", *(f"prediction: {name}" for name in names)], policy_rows),
     ]
+
+
+def _reweighted(result: Evaluation) -> list[str]:
+    if result.macro_f1_reweighted is None:
+        return []
+    shown = figure(result.macro_f1_reweighted)
+    return [f"Rare findings were enriched in this cohort; reweighted to the pool, macro-F1 is {shown}."]

@@ -17,6 +17,7 @@ ORANGE = "#cf7a3f"
 VIOLET = "#7b80c9"
 GREY = "#93a1a3"
 RED = "#c5524a"
+BESIDE = -0.06  # where a finding without a figure is marked
 _ROW = 24  # pixels a finding takes
 _RIGHT_AND_WRONG = [
     [0.0, "#c5524a"],
@@ -42,7 +43,7 @@ class Dot:
 def f1_by_finding(dots: Sequence[Dot], macro: Figure) -> go.Figure:
     """Draw F1 per finding with its interval, first one on top, and macro-F1 as a line.
 
-    Findings without a figure are named at the left edge with a cross, never drawn at 0.
+    Findings without a figure have a cross left of 0, where no F1 can stand.
     """
     figure = go.Figure()
     strong = [dot for dot in dots if dot.figure.defined and not dot.weak]
@@ -55,7 +56,7 @@ def f1_by_finding(dots: Sequence[Dot], macro: Figure) -> go.Figure:
     if none:
         figure.add_trace(
             go.Scatter(
-                x=[0.0] * len(none),
+                x=[BESIDE] * len(none),
                 y=[dot.name for dot in none],
                 mode="markers",
                 name="undefined",
@@ -70,7 +71,7 @@ def f1_by_finding(dots: Sequence[Dot], macro: Figure) -> go.Figure:
             line={"color": ORANGE, "dash": "dot", "width": 1.5},
             annotation={"text": f"macro-F1 {macro.value:.3f}", "yref": "paper", "y": 1.0, "yanchor": "bottom"},
         )
-    figure.update_xaxes(range=[-0.02, 1.03], title="F1", tickformat=".1f")
+    figure.update_xaxes(range=[BESIDE - 0.03, 1.03], title="F1", tickformat=".1f", tickvals=[0, 0.2, 0.4, 0.6, 0.8, 1])
     return _by_finding(figure, [dot.name for dot in dots])
 
 
@@ -308,8 +309,12 @@ def agreement_dots(rows: Sequence[AgreementOfFinding]) -> go.Figure:
                 hovertemplate="%{y}: " + coefficient + " %{x:.3f}<extra></extra>",
             )
         )
-    figure.update_xaxes(title="agreement", tickformat=".1f", range=[-0.12, 1.05])
+    figure.update_xaxes(title="agreement", tickformat=".1f", range=[min([0.0, *_defined(ordered)]) - 0.04, 1.05])
     return _by_finding(figure, [row.name for row in ordered])
+
+
+def _defined(rows: Sequence[AgreementOfFinding]) -> list[float]:
+    return [f.value for row in rows for f in row.coefficients.values() if f.value is not None]
 
 
 def expected_bars(counts: Mapping[str, float], few: int = TOO_FEW) -> go.Figure:

@@ -8,8 +8,8 @@ import streamlit as st
 from workbench.domain.actors import Actor, Role
 from workbench.domain.prompts import Prompt
 from workbench.storage.database import Database
-from workbench.workflow.opening import open_study
-from workbench.workflow.study import Study, find_study
+from workbench.workflow.prompts import take_in_files
+from workbench.workflow.study import Study, find_study, read_study
 
 _HERE = "wb.here"
 INTENT = "wb.intent"
@@ -33,6 +33,7 @@ class Here:
 
     study: Study
     actor: Actor
+    refused: tuple[str, ...] = ()  # what is wrong with prompt files that could not be read
 
     @property
     def token(self) -> Token:
@@ -70,23 +71,26 @@ class Intent:
 
 
 def open_here(person: str | None) -> Here:
-    """Open the study for this script run; the same study without a person chosen acts for its lead."""
+    """Open the study for this script run; without a person chosen its lead acts."""
     folder = find_study()
-    study = _opened(str(folder), (_stamp(folder / "data" / "study.toml"), _label_sets(folder)))
+    study, refused = _opened(str(folder), _files(folder))
     # A database object of this script run's own: settings and label set alone are kept between runs.
     study = replace(study, database=Database(study.database.path))
-    here = Here(study, study.actor(person or default_person(study)))
+    here = Here(study, study.actor(person or default_person(study)), refused)
     st.session_state[_HERE] = here
     return here
 
 
-def _label_sets(folder: Path) -> tuple[tuple[int, int], ...]:
-    return tuple(_stamp(path) for path in sorted((folder / "data").glob("*.yaml")))
+def _files(folder: Path) -> tuple[tuple[str, int, int], ...]:
+    """Return what the files that people edit look like from outside: settings, label sets, prompts."""
+    files = [*(folder / "data").glob("*.toml"), *(folder / "data").glob("*.yaml"), *folder.glob("prompts/*/*.md")]
+    return tuple((path.name, *_stamp(path)) for path in sorted(files))
 
 
 @st.cache_resource(max_entries=8, show_spinner="Opening the study")
-def _opened(folder: str, stamps: object) -> Study:  # noqa: ARG001 - the stamps are part of the key
-    return open_study(Path(folder))
+def _opened(folder: str, files: object) -> tuple[Study, tuple[str, ...]]:  # noqa: ARG001 - files are the key
+    study = read_study(Path(folder))
+    return study, take_in_files(study).refused
 
 
 def default_person(study: Study) -> str | None:
@@ -98,9 +102,15 @@ def default_person(study: Study) -> str | None:
 
 def here() -> Here:
     """Return the study and person of this script run."""
-    found = st.session_state[_HERE]
-    assert isinstance(found, Here)  # noqa: S101 - set by open_here
+    found = opened()
+    assert found is not None  # noqa: S101 - pages are drawn after open_here
     return found
+
+
+def opened() -> Here | None:
+    """Return the study and person of this session, None before a study could be opened."""
+    found = st.session_state.get(_HERE)
+    return found if isinstance(found, Here) else None
 
 
 def ask(intent: Intent) -> None:

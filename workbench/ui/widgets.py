@@ -13,6 +13,7 @@ from workbench.domain.hashing import short
 from workbench.domain.reports import Report
 from workbench.errors import WorkbenchError
 from workbench.evaluation.numbers import Figure
+from workbench.ui import state
 from workbench.ui.state import Here
 from workbench.workflow.score import Score
 
@@ -63,7 +64,14 @@ def explained() -> Iterator[None]:
     try:
         yield
     except WorkbenchError as error:
-        st.error(plain(str(error)), icon=":material/error:")
+        refuse(error)
+
+
+def refuse(error: WorkbenchError) -> None:
+    """Show the sentence of a refusal, findings by the names that people know."""
+    known = state.opened()
+    sentence = named(str(error), known.study.label_set) if known else str(error)
+    st.error(plain(sentence), icon=":material/error:")
 
 
 def plain(text: str) -> str:

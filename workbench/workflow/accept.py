@@ -11,6 +11,7 @@ from workbench.evaluation import gate as checking
 from workbench.evaluation.comparisons import newly_missed
 from workbench.evaluation.consensus import per_finding
 from workbench.evaluation.gate import GateCheck, GateStatus
+from workbench.evaluation.scores import evaluate
 from workbench.workflow.history import history
 from workbench.workflow.prompts import decide, find_revision
 from workbench.workflow.run import extractions
@@ -38,13 +39,32 @@ class Gate:
 
 
 def open_gate(study: Study, score: Score) -> Gate:
-    """Return the gate for a scored revision (method 16), compared with the highest revision accepted so far."""
+    """Return the gate for a scored revision (method 16), compared with the highest revision accepted so far.
+
+    Where the two prompts quote different reports in worked examples, both are compared on the reports that neither
+    quotes.
+
+    Raises:
+        InputError: the accepted revision has no score on this reference with this labeler yet.
+    """
     parent = _parent_score(study, score)
+    if parent is None:
+        return Gate(score, None, tuple(checking.gate(score.evaluation)))
+    then, now = _common(_arrays(study, parent), _arrays(study, score))
+    policies = per_finding(score.prediction_policies, study.label_set.ids)
+    missed = newly_missed(now.truth, then.predictions, now.predictions, policies)
+    pairs = [(now.report_ids[report], study.label_set.ids[finding]) for report, finding in missed]
     checks = checking.gate(
         score.evaluation,
-        parent=parent.evaluation if parent else None,
-        newly_missed=newly_missed_criticals(study, score, parent) if parent else (),
+        parent=parent.evaluation,
+        newly_missed=[pair for pair in pairs if pair[1] in study.label_set.critical],
     )
+    if parent.left_out != score.left_out:
+        own, theirs = (
+            evaluate(study.label_set.ids, data.truth, data.predictions, policies, data.patients, resamples=0)
+            for data in (now, then)
+        )
+        checks = [*checks[:-1], checking.gate(own, parent=theirs)[-1]]
     return Gate(score, parent, tuple(checks))
 
 
@@ -52,27 +72,24 @@ def _parent_score(study: Study, score: Score) -> Score | None:
     rows = [
         row
         for row in history(study, score.reference, labeler=score.prepared.run.labeler)
-        if row.revision.prompt_hash != score.prepared.run.prompt_hash and row.score is not None
+        if row.revision.prompt_hash != score.prepared.run.prompt_hash
     ]
+    if rows and rows[-1].score is None:
+        raise InputError(
+            f"Revision {rows[-1].revision.number} is accepted and has no score on {score.reference.name} with "
+            f"{score.prepared.run.labeler.name} yet; run and score it first, to have something to compare with."
+        )
     return rows[-1].score if rows else None
-
-
-def newly_missed_criticals(study: Study, score: Score, parent: Score) -> tuple[tuple[str, str], ...]:
-    """Return (report, finding) of critical positives that the parent found and this revision misses."""
-    then, now = _arrays(study, parent), _arrays(study, score)
-    kept = set(then.report_ids) & set(now.report_ids)  # worked examples of either prompt are scored in neither
-    rows = {report: i for i, report in enumerate(then.report_ids)}
-    order = [i for i, report in enumerate(now.report_ids) if report in kept]
-    ids = [now.report_ids[i] for i in order]
-    before = then.predictions[[rows[report] for report in ids]]
-    policies = per_finding(score.prediction_policies, study.label_set.ids)
-    missed = newly_missed(now.truth[order], before, now.predictions[order], policies)
-    pairs = [(ids[report], study.label_set.ids[finding]) for report, finding in missed]
-    return tuple(pair for pair in pairs if pair[1] in study.label_set.critical)
 
 
 def _arrays(study: Study, score: Score) -> ScoredArrays:
     return arrays(study, score.prepared, score.reference, extractions(study, score.prepared))
+
+
+def _common(then: ScoredArrays, now: ScoredArrays) -> tuple[ScoredArrays, ScoredArrays]:
+    """Return both on the reports that both have, in the same order."""
+    common = sorted(set(then.report_ids) & set(now.report_ids))
+    return then.only(common), now.only(common)
 
 
 def accept(
@@ -99,6 +116,7 @@ def accept(
         ConflictError: the revision is accepted already.
     """
     actor.require(Role.LEAD, to="accept a revision")
+    gate = open_gate(study, gate.score)  # a page may hold one from before another revision was accepted
     revision = find_revision(study, gate.score.prepared.run.prompt_hash).revision
     if revision.status is RevisionStatus.ACCEPTED:
         raise ConflictError(f"Revision {revision.number} is accepted already.")

@@ -126,7 +126,10 @@ def define(
     missing = sorted(set(report_ids) - {r.id for r in reports})
     if missing:
         raise NotFoundError(f"Cohort {name}: report {missing[0]} is not in this study ({len(missing)} missing in all).")
-    return _fix(study, actor, name, purpose, reports=reports, probabilities=dict.fromkeys(report_ids, 1.0), seed=seed)
+    probabilities = dict.fromkeys(report_ids, 1.0)
+    cohort = _made(actor, name, purpose, reports=reports, probabilities=probabilities, seed=seed)
+    _fix(study, cohort)
+    return cohort
 
 
 def allocate(
@@ -138,12 +141,14 @@ def allocate(
     size: int,
     seed: int = 0,
     enrich: float = 1.0,
+    preview: bool = False,
 ) -> Allocation:
     """Draw a cohort of about ``size`` reports from those in no cohort yet, whole patients at a time.
 
     Near-duplicate texts are drawn together or not at all. ``enrich`` above 1 makes a group that holds a phrase of a
     rare finding (in fewer than 2 reports of 100) that many times likelier; the probabilities are stored with the
-    cohort and scores are also shown reweighted (method 19).
+    cohort and scores are also shown reweighted (method 19). A ``preview`` draws the same reports and fixes nothing, so
+    that one sees beforehand what so many reports cannot measure.
 
     Raises:
         InputError: fewer reports are free than asked for, or the numbers make no sense.
@@ -156,9 +161,13 @@ def allocate(
     if len(pool) < size:
         raise InputError(f"Cohort {name}: {size} reports were asked for, {len(pool)} are in no cohort yet.")
     hits = _phrase_hits(study, pool)
+    if enrich > 1 and hits is None:
+        raise InputError(f"Cohort {name}: enrichment goes by a prompt's phrases, and no revision is accepted yet.")
     weights = _weights(pool, hits, enrich)
     drawn, probabilities = _draw(pool, near_duplicate_groups(pool), weights, size, seed)
-    cohort = _fix(study, actor, name, purpose, reports=drawn, probabilities=probabilities, seed=seed)
+    cohort = _made(actor, name, purpose, reports=drawn, probabilities=probabilities, seed=seed)
+    if not preview:
+        _fix(study, cohort)
     expected = None if hits is None else _expected(study, drawn, hits)
     return Allocation(cohort, len({r.patient_id for r in drawn}), expected)
 
@@ -273,8 +282,7 @@ def _join(pool: Sequence[Report], duplicate_groups: Sequence[Collection[str]]) -
     return sorted(tuple(sorted(members)) for members in groups.values())
 
 
-def _fix(
-    study: Study,
+def _made(
     actor: Actor,
     name: str,
     purpose: Purpose,
@@ -285,7 +293,7 @@ def _fix(
 ) -> Cohort:
     if not name.strip() or not reports:
         raise InputError("A cohort needs a name and at least one report.")
-    cohort = Cohort(
+    return Cohort(
         name=name.strip(),
         purpose=purpose,
         members={r.id: r.hash for r in sorted(reports, key=lambda r: r.id)},
@@ -294,17 +302,19 @@ def _fix(
         created_at=datetime.now(UTC),
         author=actor.name,
     )
-    mine = {r.patient_id for r in reports}
+
+
+def _fix(study: Study, cohort: Cohort) -> None:
     with study.database.write() as conn:
         patients = report_store.patients(conn)
+        mine = {patients[report] for report in cohort.members}
         for other in cohort_store.list_all(conn):
             if other.name == cohort.name:
-                raise ConflictError(f"There is already a cohort {name}; a cohort is fixed once it is made.")
+                raise ConflictError(f"There is already a cohort {cohort.name}; a cohort is fixed once it is made.")
             shared = sorted(mine & {patients[report] for report in other.members})
-            if other.purpose is not purpose and shared:
+            if other.purpose is not cohort.purpose and shared:
                 raise ConflictError(
-                    f"Cohort {name}: patient {shared[0]} is already in the {other.purpose} cohort {other.name}; "
+                    f"Cohort {cohort.name}: patient {shared[0]} is already in the {other.purpose} cohort {other.name}; "
                     "a patient's reports stay in cohorts of one purpose."
                 )
         cohort_store.add(conn, cohort)
-    return cohort

@@ -54,6 +54,19 @@ class ScoredArrays:
     weights: NDArray[np.float64] | None
     left_out: tuple[str, ...]
 
+    def only(self, report_ids: Sequence[str]) -> "ScoredArrays":
+        """Return the rows of some of the reports, in the order they are named in."""
+        row_of = {report: i for i, report in enumerate(self.report_ids)}
+        rows = [row_of[report] for report in report_ids]
+        return ScoredArrays(
+            tuple(report_ids),
+            self.truth[rows],
+            self.predictions[rows],
+            tuple(self.patients[i] for i in rows),
+            None if self.weights is None else self.weights[rows],
+            self.left_out,
+        )
+
 
 def arrays(study: Study, prepared: PreparedRun, reference: Reference, labels: Mapping[str, Extraction]) -> ScoredArrays:
     """Return truth and predictions of a run's reports, those that the prompt's worked examples quote left out."""
