@@ -52,7 +52,9 @@ with left:
     search, by_cohort, by_section = st.columns([3, 2, 2])
     text = search.text_input("Search", placeholder="word, report or patient id", key="reports.search")
     cohort = by_cohort.selectbox("Cohort", [ANY, *(v.cohort.name for v in views), "in no cohort"])
-    section = by_section.selectbox("Has section", [ANY, *sorted({s for line in shelf.lines for s in line.sections})])
+    section = by_section.selectbox(
+        "Has section", [ANY, *sorted({s for line in shelf.lines for s in line.sections})], key="reports.section"
+    )
     lines = filtered(shelf.lines, text, cohort, section)
     chosen = st.dataframe(
         tables.reports(lines),

@@ -59,6 +59,8 @@ def save_panel(base: Revision, base_prompt: Prompt, draft: Prompt) -> None:
         st.rerun()
 
 
+for sentence in here.refused:
+    st.warning(widgets.plain(sentence), icon=":material/warning:")
 revisions = data.revisions(here)
 if not revisions:
     st.info("There is no prompt yet. Bring one in with `workbench prompt import FILE`.")

@@ -167,3 +167,12 @@ def tab(driver: WebDriver, label: str) -> None:
     path = f"//*[@data-testid='stMain']//*[@role='tab'][contains(normalize-space(.), '{label}')]"
     WebDriverWait(driver, 30).until(lambda d: d.find_element(By.XPATH, path)).click()
     settle(driver)
+
+
+def choose(driver: WebDriver, label: str, option: str) -> None:
+    """Choose an option of the select box of that label, in the page or beside it."""
+    path = f"//*[@data-testid='stSelectbox'][.//*[normalize-space(text())='{label}']]//input"
+    WebDriverWait(driver, 30).until(lambda d: d.find_element(By.XPATH, path)).click()
+    wanted = f"//*[@role='option'][contains(normalize-space(.), '{option}')]"
+    WebDriverWait(driver, 30).until(lambda d: d.find_element(By.XPATH, wanted)).click()
+    settle(driver)

@@ -1,0 +1,117 @@
+"""The demo study in a real Chromium: every page opens, and the loop can be gone round by clicking."""
+
+import shutil
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+from selenium.webdriver.chrome.webdriver import WebDriver
+from selenium.webdriver.common.by import By
+from selenium.webdriver.common.keys import Keys
+from selenium.webdriver.support.ui import WebDriverWait
+
+from workbench.domain.prompts import RevisionStatus
+from workbench.workflow.annotate import open_report, queue
+from workbench.workflow.demo import RATER
+from workbench.workflow.opening import open_study
+from workbench.workflow.prompts import find_revision
+
+pytestmark = pytest.mark.browser
+
+
+def test_every_page_of_the_demo_study_opens(browsing: ModuleType, driver: WebDriver, made_demo: Path) -> None:
+    with browsing.server(made_demo) as address:
+        for page in browsing.PAGES:
+            driver.get(f"{address}/{page}")
+            browsing.settle(driver)
+            assert browsing.exceptions(driver) == [], page
+            assert page.capitalize() in browsing.text_of(driver)
+            assert "Page not found" not in driver.find_element(By.TAG_NAME, "body").text
+        driver.get(address)
+        browsing.settle(driver)
+        assert driver.current_url == f"{address}/reports"
+
+
+def test_the_loop_is_clicked_from_a_synonym_to_the_history(
+    browsing: ModuleType, driver: WebDriver, made_demo: Path, tmp_path: Path
+) -> None:
+    folder = tmp_path / "study"
+    shutil.copytree(made_demo, folder)
+    newest = find_revision(open_study(folder)).revision.number
+    with browsing.server(folder) as address:
+        driver.get(f"{address}/revise")
+        browsing.settle(driver)
+        synonyms = browsing.field(driver, "Synonyms")
+        synonyms.send_keys(Keys.CONTROL, Keys.END)
+        synonyms.send_keys(Keys.ENTER, "entirely new phrase", Keys.CONTROL, Keys.ENTER)
+        WebDriverWait(driver, 30).until(lambda d: "entirely new phrase' added" in browsing.text_of(d))
+        browsing.settle(driver)
+        browsing.click(driver, "Try it")
+        assert "Becomes right" in browsing.text_of(driver)
+        browsing.field(driver, "What changed and why").send_keys("A phrase nobody writes", Keys.ENTER)
+        browsing.settle(driver)
+        browsing.click(driver, "Save as candidate")
+        assert f"Saved as revision {newest + 1}" in browsing.text_of(driver)
+
+        browsing.click(driver, "Start the run")
+        WebDriverWait(driver, 90).until(lambda d: "Macro-F1" in browsing.text_of(d))
+        browsing.settle(driver)
+        assert "300 of 300 reports" in browsing.text_of(driver)
+
+        browsing.click(driver, "Accept or reject it")
+        for box in driver.find_elements(By.CSS_SELECTOR, "[data-testid=stMain] [data-testid=stCheckbox] label"):
+            box.click()
+            browsing.settle(driver)
+        for label in ("Override", "Reason for the decision"):
+            if label in browsing.text_of(driver):
+                browsing.field(driver, label).send_keys("Tried by clicking", Keys.ENTER)
+                browsing.settle(driver)
+        browsing.click(driver, "Accept revision")
+
+        assert "History" in browsing.text_of(driver)
+        assert f"At revision {newest + 1}" in browsing.text_of(driver)
+        browsing.tab(driver, "Revisions and decisions")
+        assert "A phrase nobody writes" in browsing.text_of(driver)
+        assert browsing.exceptions(driver) == []
+    accepted = find_revision(open_study(folder)).revision
+    assert (accepted.number, accepted.status) == (newest + 1, RevisionStatus.ACCEPTED)
+
+
+def test_a_rater_marks_by_mouse_and_submits_by_keyboard(
+    browsing: ModuleType, driver: WebDriver, made_demo: Path, tmp_path: Path
+) -> None:
+    folder = tmp_path / "study"
+    shutil.copytree(made_demo, folder)
+    study = open_study(folder)
+    first = queue(study, study.actor(RATER), "validation").next
+    assert first is not None
+    with browsing.server(folder) as address:
+        driver.get(f"{address}/annotate")
+        browsing.settle(driver)
+        browsing.choose(driver, "Acting person", RATER)
+        assert first in browsing.text_of(driver)
+        controls = driver.find_elements(By.CSS_SELECTOR, "[data-testid=stMain] [data-testid=stButtonGroup]")
+        assert len(controls) == len(study.label_set.findings)
+        lowest = max(control.location["y"] + control.size["height"] for control in controls)
+        assert lowest <= 900, "not every finding is seen without scrolling"
+        controls[0].find_elements(By.TAG_NAME, "button")[2].click()
+        WebDriverWait(driver, 30).until(lambda d: "Draft saved" in browsing.text_of(d))
+        browsing.settle(driver)
+        driver.find_element(By.TAG_NAME, "body").send_keys(Keys.ALT, "s")
+        WebDriverWait(driver, 30).until(lambda d: "1 of 120 reports submitted" in browsing.text_of(d))
+    task = open_report(study, study.actor(RATER), first)
+    assert task.own is not None
+    assert task.own.submitted
+    assert list(task.own.states) == [study.label_set.ids[0]]
+
+
+def test_mistakes_are_walked_by_arrow_keys(browsing: ModuleType, driver: WebDriver, made_demo: Path) -> None:
+    with browsing.server(made_demo) as address:
+        driver.get(f"{address}/errors")
+        browsing.settle(driver)
+        assert "Mistake 1 of" in browsing.text_of(driver)
+        driver.find_element(By.TAG_NAME, "body").send_keys(Keys.ARROW_RIGHT)
+        WebDriverWait(driver, 30).until(lambda d: "Mistake 2 of" in browsing.text_of(d))
+        browsing.settle(driver)
+        driver.find_element(By.TAG_NAME, "body").send_keys(Keys.ARROW_LEFT)
+        WebDriverWait(driver, 30).until(lambda d: "Mistake 1 of" in browsing.text_of(d))
