@@ -16,7 +16,7 @@ widgets.head("Accept", "Check a scored revision against the gate, sign what need
 def decide(gate: Gate, signed: list[str], number: int) -> None:
     override = ""
     if gate.blocked:
-        override = st.text_input("Override: why the closed checks are passed over", key=f"accept.override.{number}")
+        override = st.text_input("Override: why closed checks are passed over", key=f"accept.override.{number}")
     reason = st.text_input("Reason for the decision", key=f"accept.reason.{number}")
     place = st.container()  # a refusal stands above the buttons, where it is seen
     with st.container(horizontal=True):
@@ -37,12 +37,11 @@ can = here.may(Role.LEAD)
 cards = data.reference_cards(here)
 candidates = [r for r in reversed(data.revisions(here)) if r.status is RevisionStatus.CANDIDATE]
 if not candidates:
-    st.info("No candidate is waiting for a decision. Mend the prompt on the page Revise and save a candidate.")
-    st.page_link(state.page("revise"), label="Revise the prompt", icon=":material/edit_document:")
-    st.stop()
+    widgets.missing(
+        "No candidate is waiting for a decision. Mend the prompt and save a candidate.", "revise", "Revise the prompt"
+    )
 if not cards:
-    st.info("No reference is frozen yet, so no candidate can be scored. Freeze one on the page Reference.")
-    st.stop()
+    widgets.missing("No reference is frozen yet, so no candidate can be scored.", "reference", "Freeze a reference")
 card = data.need_reference(cards, st.session_state.get(state.REFERENCE))
 by_number = {r.number: r for r in candidates}
 if intent and intent.revision in by_number:
@@ -58,7 +57,7 @@ revision = by_number[number]
 st.caption(widgets.plain(f"{revision.message} · by {revision.author}"))
 scores = [s for s in data.scored(here, card.name) if s.prepared.run.prompt_hash == revision.prompt_hash]
 if not scores:
-    st.info(f"Revision {number} has not been scored on {card.name} yet; run it first.")
+    st.info(widgets.plain(f"Revision {number} has not been scored on {card.name} yet; run it first."))
     if st.button("Run it", type="primary", icon=":material/play_circle:"):
         state.ask(state.Intent("run", revision=number))
         st.switch_page(state.page("run"))
@@ -76,9 +75,13 @@ else:
         f"Compared with accepted revision {parent.prepared.number}: macro-F1 "
         f"{widgets.figure_text(parent.evaluation.macro_f1)} over {parent.evaluation.macro_f1.n} findings."
     )
-st.subheader("The gate", anchor=False)
-signed = gates.draw(here, gate, may_sign=can)
-if can:
-    decide(gate, signed, number)
-else:
-    st.info("Only the study lead accepts or rejects a revision.")
+checks, decision = st.columns([5, 3], gap="large")
+with checks:
+    st.subheader("The gate", anchor=False)
+    signed = gates.draw(here, gate, may_sign=can)
+with decision:
+    st.subheader("The decision", anchor=False)
+    if can:
+        decide(gate, signed, number)
+    else:
+        st.info("Only the study lead accepts or rejects a revision.")

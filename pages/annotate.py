@@ -11,14 +11,12 @@ if not here.may(Role.RATER):
     widgets.head("Annotate", "Here raters label reports, each on their own and without seeing the others.")
     raters = [name for name, roles in here.study.settings.people.items() if Role.RATER in roles]
     others = f"choose one of them at the left ({', '.join(raters)})" if raters else "add one to data/study.toml"
-    st.info(widgets.plain(f"{here.actor.name} is not a rater, so there is nothing to label here: {others}."))
-    st.stop()
+    widgets.missing(f"{here.actor.name} is not a rater, so there is nothing to label here: {others}.")
 
 names = annotate.ratable_cohorts(here.study)
 if not names:
     widgets.head("Annotate", "Here you label reports, one at a time.")
-    st.info("There is no cohort to label yet. The study lead allocates one on the page Cohorts.")
-    st.stop()
+    widgets.missing("There is no cohort to label yet. The study lead allocates one on the page Cohorts.")
 queues = {name: annotate.queue(here.study, here.actor, name) for name in names}
 unfinished = [name for name, queue in queues.items() if not queue.closed and queue.next]
 widgets.head(
@@ -45,8 +43,7 @@ with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
         rating.go_to(queue.order[at + 1])
         st.rerun()
 if queue.closed:
-    st.info(f"The round on {cohort} is closed: its reference is frozen, so it takes no more labels.")
-    st.stop()
+    widgets.missing(f"The round on {cohort} is closed: its reference is frozen, so it takes no more labels.")
 if report_id is None:
     st.success("You have submitted every report of this cohort. Thank you.", icon=":material/done_all:")
     st.stop()

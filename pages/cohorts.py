@@ -18,7 +18,7 @@ HELP = {
 
 def allocate_form(here: state.Here) -> None:
     with st.form("cohorts.allocate", border=False):
-        name, purpose = st.columns(2)
+        name, purpose = st.columns([2, 3])
         named = name.text_input("Name", placeholder="development")
         kind = purpose.selectbox("Purpose", list(Purpose), index=1, format_func=lambda p: f"{p}: {HELP[p]}")
         size, seed, enrich = st.columns(3)

@@ -65,14 +65,11 @@ here = state.here()
 widgets.head("Errors", "Start with the finding that costs most, read what went wrong, and carry it over to be mended.")
 cards = data.reference_cards(here)
 if not cards:
-    st.info("No reference is frozen yet, so nothing can be wrong yet. Freeze one on the page Reference.")
-    st.stop()
+    widgets.missing("No reference is frozen yet, so nothing can be wrong yet.", "reference", "Freeze a reference")
 card = data.need_reference(cards, st.session_state.get(state.REFERENCE))
 scores = data.scored(here, card.name)
 if not scores:
-    st.info(f"No revision has been scored on {card.name} yet. Start a run on the page Run.")
-    st.page_link(state.page("run"), label="Run a revision", icon=":material/play_circle:")
-    st.stop()
+    widgets.missing(f"No revision has been scored on {card.name} yet.", "run", "Run a revision")
 one, two = st.columns([2, 3], vertical_alignment="bottom")
 names = {s.hash: scoring.name(s) for s in scores}
 chosen = one.selectbox("Score", list(names), format_func=names.__getitem__, key=f"errors.score.{card.name}")

@@ -63,11 +63,9 @@ def difference(rows: list[HistoryRow]) -> None:
 
 cards = data.reference_cards(here)
 if not data.revisions(here):
-    st.info("There is no prompt yet. Bring one in with `workbench prompt import FILE`.")
-    st.stop()
+    widgets.missing("There is no prompt yet. Bring one in on the command line: workbench prompt import FILE.")
 if not cards:
-    st.info("No reference is frozen yet, so no revision has a score. Freeze one on the page Reference.")
-    st.stop()
+    widgets.missing("No reference is frozen yet, so no revision has a score.", "reference", "Freeze a reference")
 card = data.need_reference(cards, st.session_state.get(state.REFERENCE))
 labelers = list(here.study.settings.labelers)
 labeler = st.selectbox("Labeler", labelers, key="history.labeler", width=260) if len(labelers) > 1 else labelers[0]
@@ -79,7 +77,7 @@ with left:
         steps = [step(row, row.score) for row in scored if row.score]
         widgets.chart(figures.history_lines(steps), key="history.lines")
     else:
-        st.info(f"No revision has been scored on {card.name} yet.")
+        st.info(widgets.plain(f"No revision has been scored on {card.name} yet."))
     st.dataframe(
         table(rows),
         hide_index=True,

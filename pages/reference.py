@@ -97,8 +97,7 @@ here = state.here()
 widgets.head("Reference", "The raters' votes become the standard that every score is measured against.")
 views = data.cohort_views(here)
 if not views:
-    st.info("There is no cohort yet. Allocate one on the page Cohorts, then let raters label it.")
-    st.stop()
+    widgets.missing("There is no cohort yet. Allocate one, then let raters label it.", "cohorts", "Allocate a cohort")
 cards = data.reference_cards(here)
 with_card = {card.cohort for card in cards}
 names = [v.cohort.name for v in views if v.cohort.purpose is not Purpose.EVALUATION]

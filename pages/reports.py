@@ -7,6 +7,7 @@ from workbench.ui import data, state, tables, uploads, widgets
 from workbench.workflow.browse import ReportLine
 
 ANY = "all"
+LONG = 2500  # characters from which a report scrolls by itself
 
 
 def filtered(lines: tuple[ReportLine, ...], text: str, cohort: str, section: str) -> list[ReportLine]:
@@ -59,7 +60,7 @@ with left:
     chosen = st.dataframe(
         tables.reports(lines),
         hide_index=True,
-        height=560,
+        height=min(37 + 35 * max(len(lines), 1), 560),
         on_select="rerun",
         selection_mode="single-row",
         key="reports.table",
@@ -77,7 +78,8 @@ with right:
         st.info("No report fits these filters.")
     else:
         report = data.report(here, line.id)
-        st.markdown(f"**{widgets.plain(report.id)}** · patient {widgets.plain(report.patient_id)} · {line.language}")
+        st.markdown(f"**{widgets.plain(report.id)}** · patient {widgets.plain(report.patient_id)}")
         read = here.study.settings.sections
-        widgets.report_text(report, read)
+        with st.container(height=640 if len(report.text) > LONG else "content", border=False):
+            widgets.report_text(report, read)
         st.caption(f"A labeler reads: {', '.join(read)}. {line.words} words of this report.")

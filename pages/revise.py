@@ -63,8 +63,7 @@ for sentence in here.refused:
     st.warning(widgets.plain(sentence), icon=":material/warning:")
 revisions = data.revisions(here)
 if not revisions:
-    st.info("There is no prompt yet. Bring one in with `workbench prompt import FILE`.")
-    st.stop()
+    widgets.missing("There is no prompt yet. Bring one in on the command line: workbench prompt import FILE.")
 by_number = {r.number: r for r in reversed(revisions)}
 start = intent.revision if intent and intent.revision else (data.newest(here) or revisions[-1]).number
 findings = {f.id: f.name for f in here.study.label_set.findings}

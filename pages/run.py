@@ -46,9 +46,11 @@ def start(prompt_hash: str, cohort: str, labeler: str) -> None:
 def result(prepared: PreparedRun, cohort: str) -> None:
     cards = [card for card in data.reference_cards(here) if card.cohort == cohort]
     if not cards:
-        st.info(f"The run is finished. The cohort {cohort} has no reference yet: freeze one to score it.")
-        st.page_link(state.page("reference"), label="Freeze the reference", icon=":material/how_to_vote:")
-        return
+        widgets.missing(
+            f"The run is finished. The cohort {cohort} has no reference yet: freeze one to score it.",
+            "reference",
+            "Freeze a reference",
+        )
     chosen = st.session_state.get(state.REFERENCE)
     name = chosen if chosen in [card.name for card in cards] else cards[0].name
     found = data.find_score(here, prepared, name)
@@ -67,9 +69,9 @@ def result(prepared: PreparedRun, cohort: str) -> None:
 
 revisions, views = data.revisions(here), data.cohort_views(here)
 if not revisions or not views:
-    missing = "a cohort (page Cohorts)" if not views else "a prompt: bring one in with `workbench prompt import FILE`"
-    st.info(f"A run needs {missing} first.")
-    st.stop()
+    if not views:
+        widgets.missing("A run needs a cohort first.", "cohorts", "Allocate a cohort")
+    widgets.missing("A run needs a prompt first. Bring one in on the command line: workbench prompt import FILE.")
 newest = data.newest(here) or revisions[-1]
 wanted = intent.revision if intent and intent.revision else newest.number
 cards = data.reference_cards(here)

@@ -10,6 +10,7 @@ from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.support.ui import WebDriverWait
 
+from workbench.domain.findings import State
 from workbench.domain.prompts import RevisionStatus
 from workbench.workflow.annotate import open_report, queue
 from workbench.workflow.demo import RATER
@@ -94,7 +95,7 @@ def test_a_rater_marks_by_mouse_and_submits_by_keyboard(
         assert len(controls) == len(study.label_set.findings)
         lowest = max(control.location["y"] + control.size["height"] for control in controls)
         assert lowest <= 900, "not every finding is seen without scrolling"
-        controls[0].find_elements(By.TAG_NAME, "button")[2].click()
+        controls[0].find_element(By.XPATH, ".//button[normalize-space(.)='present']").click()
         WebDriverWait(driver, 30).until(lambda d: "Draft saved" in browsing.text_of(d))
         browsing.settle(driver)
         driver.find_element(By.TAG_NAME, "body").send_keys(Keys.ALT, "s")
@@ -102,7 +103,7 @@ def test_a_rater_marks_by_mouse_and_submits_by_keyboard(
     task = open_report(study, study.actor(RATER), first)
     assert task.own is not None
     assert task.own.submitted
-    assert list(task.own.states) == [study.label_set.ids[0]]
+    assert task.own.states == {study.label_set.ids[0]: State.PRESENT}
 
 
 def test_mistakes_are_walked_by_arrow_keys(browsing: ModuleType, driver: WebDriver, made_demo: Path) -> None:

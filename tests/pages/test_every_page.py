@@ -42,7 +42,7 @@ def test_a_page_of_the_demo_study_refuses_its_lead_nothing(open_page: Open, demo
         ("annotate", "Lea", "Lea is not a rater"),
         ("annotate", "Rita", "There is no cohort to label yet"),
         ("reference", "Lea", "There is no cohort yet"),
-        ("run", "Lea", "A run needs a cohort"),
+        ("run", "Lea", "A run needs a cohort first."),
         ("errors", "Lea", "No reference is frozen yet"),
         ("revise", "Lea", "There is no prompt yet"),
         ("accept", "Lea", "No candidate is waiting"),

@@ -43,9 +43,12 @@ def _sidebar(here: state.Here) -> None:
                 help="Runs, errors and the history are scored against it, on its cohort.",
                 persist_state="session",
             )
-        reports = sum(view.reports for view in views)
-        references = "reference" if len(cards) == 1 else "references"
-        st.caption(f"{len(views)} cohorts with {reports:,} reports · {len(cards)} frozen {references}")
+        counts = (
+            (data.report_count(here), "report"),
+            (len(views), "cohort"),
+            (len(cards), "frozen reference"),
+        )
+        st.caption(" · ".join(f"{n:,} {noun}{'' if n == 1 else 's'}" for n, noun in counts))
 
 
 def _defaults(here: state.Here) -> None:

@@ -46,6 +46,11 @@ def shelf(here: Here) -> browse.Shelf:
     return _read(here, "shelf", lambda: browse.list_reports(here.study, here.actor))
 
 
+def report_count(here: Here) -> int:
+    """Return how many reports the study holds."""
+    return _read(here, "count", lambda: browse.count_reports(here.study))
+
+
 def report(here: Here, report_id: str) -> Report:
     """Return one report."""
     return _read(here, "report", lambda: browse.read_report(here.study, here.actor, report_id), report_id)

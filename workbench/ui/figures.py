@@ -27,7 +27,7 @@ _RIGHT_AND_WRONG = [
     [0.7, "#8cc3c6"],
     [1.0, TEAL],
 ]
-_MARGIN = {"l": 8, "r": 16, "t": 36, "b": 64}
+_MARGIN = {"l": 8, "r": 16, "t": 60, "b": 48}
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,7 +120,7 @@ def _plain(figure: go.Figure, height: int) -> go.Figure:
         height=height,
         margin=_MARGIN,
         font={"size": 13},
-        legend={"orientation": "h", "yanchor": "top", "y": -58 / max(height - 100, 1), "x": 0, "xanchor": "left"},
+        legend={"orientation": "h", "yanchor": "bottom", "y": 1 + 26 / (height - 108), "x": 0, "xanchor": "left"},
         hoverlabel={"align": "left"},
     )
     return figure

@@ -18,7 +18,8 @@ def vote_text(item: ReferenceItem) -> str:
     """Return the vote in words."""
     missing = f", {item.missing} missing" if item.missing else ""
     tie = ", a tie" if item.tie else ""
-    return f"{str(item.outcome).replace('_', ' ')} by {item.present} votes for present{missing}{tie}"
+    votes = "1 vote" if item.present == 1 else f"{item.present} votes"
+    return f"{str(item.outcome).replace('_', ' ')} by {votes} for present{missing}{tie}"
 
 
 def draw(here: state.Here, mistake: Mistake) -> None:

@@ -58,7 +58,7 @@ def _controls(here: state.Here, task: RatingTask) -> dict[str, State]:
                 if key not in st.session_state:
                     st.session_state[key] = own.get(finding.id, State.NOT_MENTIONED)
                 chosen = st.segmented_control(
-                    f"{finding.name}{' :red[●]' if finding.critical else ''}",
+                    f"{':red[●] ' if finding.critical else ''}{finding.name}",
                     OPTIONS,
                     format_func=SHOWN.__getitem__,
                     key=key,

@@ -4,6 +4,7 @@ import html
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from typing import NoReturn
 
 import plotly.graph_objects as go
 import streamlit as st
@@ -83,6 +84,14 @@ def head(title: str, lead: str) -> None:
     """Draw a page's heading and the sentence that says what to do here."""
     st.header(title, anchor=False)
     st.markdown(lead)
+
+
+def missing(sentence: str, page: str = "", label: str = "") -> NoReturn:
+    """Say what has to be there first, link to the page where it is made, and end this page."""
+    st.info(plain(sentence))
+    if page:
+        st.page_link(state.page(page), label=label, icon=":material/arrow_forward:")
+    st.stop()
 
 
 def figure_text(figure: Figure | None, digits: int = 3) -> str:

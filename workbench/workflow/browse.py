@@ -17,6 +17,7 @@ from workbench.storage import annotations as annotation_store
 from workbench.storage import cohorts as cohort_store
 from workbench.storage import prompts as prompt_store
 from workbench.storage import reports as report_store
+from workbench.text.normalise import words
 from workbench.workflow.cohorts import get_cohort, locked_report_ids, require_unlocked
 from workbench.workflow.run import extractions
 from workbench.workflow.score import Score
@@ -27,7 +28,7 @@ _EDITS_PROMPTS = (Role.LEAD, Role.ADMIN)
 
 @dataclass(frozen=True, slots=True)
 class ReportLine:
-    """A report as a list shows it; ``words`` counts those of the sections a labeler reads."""
+    """A report as a list shows it; ``words`` counts those of the read sections, Chinese characters singly."""
 
     id: str
     patient_id: str
@@ -69,7 +70,7 @@ def _line(study: Study, report: Report, cohorts: list[str]) -> ReportLine:
         report.patient_id,
         tuple(cohorts),
         tuple(section.name for section in report.sections),
-        len(read.split()),
+        sum(word[0].isalnum() for word in words(read)),
         report.language,
         report.source,
         " ".join(read.split())[:120],
@@ -98,6 +99,12 @@ def read_report(study: Study, actor: Actor, report_id: str) -> Report:
 
 def _hidden_from(study: Study, actor: Actor) -> set[str]:
     return locked_report_ids(study) if actor.roles.intersection(_EDITS_PROMPTS) else set()
+
+
+def count_reports(study: Study) -> int:
+    """Return how many reports the study holds, hidden ones included."""
+    with study.database.read() as conn:
+        return report_store.count(conn)
 
 
 def rating_progress(study: Study, actor: Actor, cohort_name: str) -> Mapping[str, int]:
