@@ -15,7 +15,7 @@ from workbench.text.normalise import placed_words, stem, words
         ("effusion/pneumothorax", ["effusion", "/", "pneumothorax"]),
         ("Effusion - none", ["Effusion", "-", "none"]),
         ("XXXX effusion, ___.", ["XXXX", "effusion", ",", "___", "."]),
-        ("can't exclude", ["can't", "exclude"]),
+        ("can't exclude", ["ca", "n't", "exclude"]),
         ("右侧少量", ["右", "侧", "少", "量"]),
         ("", []),
     ],

@@ -9,10 +9,14 @@ from dataclasses import dataclass
 
 CJK = "\u3400-\u9fff\uf900-\ufaff"
 
-# In this order: letters (with an inner apostrophe), numbers (decimals whole), one character of Chinese, a run of
-# underscores, a free-standing dash, any other single sign. A hyphen within is no word: "air-space" is two words.
+# In this order: letters, "n't" apart from its verb, letters with an inner apostrophe, numbers (decimals whole), one
+# character of Chinese, a run of underscores, a free-standing dash, any other single sign. A hyphen within is no word:
+# "air-space" is two words, and so is "isn't".
+_LETTER = rf"[^\W\d_{CJK}]"
 _WORD = re.compile(
-    rf"[^\W\d_{CJK}]+(?:['’][^\W\d_{CJK}]+)*"
+    rf"{_LETTER}++(?!['’])"
+    rf"|{_LETTER}+?(?=[nN]['’][tT]\b)|[nN]['’][tT]\b"
+    rf"|{_LETTER}+(?:['’]{_LETTER}+)*"
     r"|\d+(?:\.\d+)?"
     rf"|[{CJK}]"
     r"|_+"
@@ -61,8 +65,9 @@ def placed_words(text: str) -> list[Word]:
 
 
 def fold(word: str) -> str:
-    """Return a word in lower case with plain signs: the form in which endings are compared."""
-    return word.translate(_PLAIN).lower()
+    """Return a word in lower case with plain signs, "n't" as "not": the form in which endings are compared."""
+    folded = word.translate(_PLAIN).lower()
+    return "not" if folded == "n't" else folded
 
 
 def stem(word: str) -> str:

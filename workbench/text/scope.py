@@ -2,8 +2,9 @@
 
 A cue *before* reaches forward to the end of its clause: a semicolon, a terminator of its kind, or the end of the
 sentence. It passes commas, "and", "or" and "/", so that it holds for a whole list. A cue *after* reaches back, across
-commas only where an "and" or "or" shows that they part a list. Neither passes an "and" that follows a verb ("the
-effusion has grown and pneumonia is unlikely"). A cue listed on both sides ("possible") looks forward first.
+commas only where an "and" or "or" shows that they part a list. Neither passes a comma or an "and" that follows a verb
+("the effusion has grown and pneumonia is unlikely"), nor does a cue before pass one that opens a clause with a verb of
+its own ("no pneumothorax, the effusion has grown"). A cue listed on both sides ("possible") looks forward first.
 
 Where cues overlap, the longest counts. A pseudo-negation denies nothing and silences the cue in it ("no change in"); it
 ends the reach of a negation before it, as a comma followed by a cue of another kind does ("no effusion, possible
@@ -20,7 +21,14 @@ from workbench.domain.prompts import Cues, CueSet
 
 _CLAUSE_ENDS = frozenset({";", "；"})
 _AND = frozenset({"and", "y", "和", "及"})
+_PARTING = _AND | {",", "，"}
 _VERBS = frozenset({"is", "are", "was", "were", "has", "have", "had"})
+# "No effusion, pneumothorax is seen" has lost its "or"; "no effusion, a pneumothorax is seen" opens a clause.
+_ARTICLES = frozenset({"a", "an", "the", "this", "these", "there"})
+_SEEN = frozenset(
+    {"seen", "identified", "visualized", "visualised", "visible", "evident", "appreciated", "detected", "demonstrated"}
+)
+_OR = frozenset({"or", "nor", "o", "或"})
 _JOINING = frozenset({"and", "or", "nor", "&", "y", "o", "和", "或", "及"})
 
 
@@ -176,7 +184,7 @@ class Scopes:
         return best
 
     def _reaches_forward(self, kind: Kind, cue: Cue, named: Named) -> bool:
-        if cue.end > named.tail_start or self._new_clause(cue.end, named.start):
+        if cue.end > named.tail_start or self._new_clause(cue.end, named.start) or self._own_clause(cue, named):
             return False
         return not any(
             cue.end <= stop < named.tail_start and not named.start <= stop < named.head_end
@@ -195,13 +203,31 @@ class Scopes:
         return any(word.lower() in _JOINING for word in between[last:])
 
     def _new_clause(self, start: int, end: int) -> bool:
-        """Return whether an "and" after a verb opens a new clause between two words."""
+        """Return whether a comma or an "and" after a verb opens a new clause between two words."""
         verb = False
         for word in self._sentence[start:end]:
             folded = word.lower()
-            if verb and folded in _AND:
+            if verb and folded in _PARTING:
                 return True
             verb = verb or folded in _VERBS
+        return False
+
+    def _own_clause(self, cue: Cue, named: Named) -> bool:
+        """Return whether a thing after a comma or an "and" has a verb of its own, which says more than "is seen"."""
+        at = named.start - 1
+        while at >= cue.end and self._sentence[at].lower() not in _PARTING:
+            if self._sentence[at].lower() in _OR:
+                return False
+            at -= 1
+        if at < cue.end:
+            return False
+        for place in range(named.head_end, len(self._sentence)):
+            word = self._sentence[place].lower()
+            if word in _PARTING or word in _OR or word in _CLAUSE_ENDS:
+                return False
+            if word in _VERBS:
+                opened = self._sentence[at + 1].lower() in _ARTICLES
+                return opened or _SEEN.isdisjoint(self._sentence[place + 1 : place + 3])
         return False
 
     def _stops_of(self, kind: Kind) -> list[int]:

@@ -100,6 +100,8 @@ def _add_piece(text: str, start: int, end: int, spans: list[tuple[int, int]]) ->
 
 def _ends_at_stop(text: str, start: int, at: int, after: int) -> bool:
     """Return whether the full stop at ``at`` ends the sentence that began at ``start``."""
+    if text[at] == "?" and _asks_ahead(text, start, at, after):
+        return False
     follows = text[after : after + 2]
     if follows and not follows[0].isspace() and not follows.istitle() and text[at] not in _FULL_WIDTH:
         return False
@@ -108,6 +110,12 @@ def _ends_at_stop(text: str, start: int, at: int, after: int) -> bool:
     if text[at] != ".":
         return True
     return _ends_after(text, start, at, after)
+
+
+def _asks_ahead(text: str, start: int, at: int, after: int) -> bool:
+    """Return whether a question mark stands before what it questions: "?pneumonia", or first in its sentence."""
+    before = text[start:at]
+    return not before.strip() or (before[-1:].isspace() and text[after : after + 1].isalnum())
 
 
 def _ends_after(text: str, start: int, at: int, after: int) -> bool:
