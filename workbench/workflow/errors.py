@@ -11,7 +11,7 @@ from workbench.evaluation import mistakes as counting
 from workbench.evaluation.consensus import per_finding
 from workbench.evaluation.mistakes import MistakeKind
 from workbench.workflow.cohorts import require_unlocked
-from workbench.workflow.reference import read_votes
+from workbench.workflow.reference import Votes, read_votes
 from workbench.workflow.run import extractions
 from workbench.workflow.score import Score, arrays
 from workbench.workflow.study import Study
@@ -40,7 +40,8 @@ def mistakes(study: Study, actor: Actor, score: Score, finding_id: str | None = 
     actor.require(Role.LEAD, Role.ADMIN, Role.ADJUDICATOR, to="see where a run errs")
     require_unlocked(study, score.prepared.cohort, "see its errors")
     labels = extractions(study, score.prepared)
-    votes = _votes_by_cell(study, score)
+    votes = read_votes(study, score.prepared.cohort, score.reference.raters)
+    row_of = {report: row for row, report in enumerate(votes.report_ids)}
     data = arrays(study, score.prepared, score.reference, labels)
     reports = {report.id: report for report in score.prepared.reports}
     policies = per_finding(score.prediction_policies, study.label_set.ids)
@@ -60,18 +61,13 @@ def mistakes(study: Study, actor: Actor, score: Score, finding_id: str | None = 
                 score.reference.items[report, finding],
                 extraction.state(finding),
                 mention.evidence if mention else extraction.detail,
-                votes[report, finding],
+                _votes_on(votes, row_of[report], wrong.finding),
             )
         )
     return found
 
 
-def _votes_by_cell(study: Study, score: Score) -> dict[tuple[str, str], dict[str, State]]:
-    votes = read_votes(study, score.prepared.cohort, score.reference.raters)
-    cells: dict[tuple[str, str], dict[str, State]] = {}
-    for i, report in enumerate(votes.report_ids):
-        for j, finding in enumerate(study.label_set.ids):
-            row: Sequence[int] = votes.codes[i, j].tolist()
-            pairs = zip(votes.raters, row, strict=True)
-            cells[report, finding] = {rater: STATE_OF_CODE[code] for rater, code in pairs if code in STATE_OF_CODE}
-    return cells
+def _votes_on(votes: Votes, report: int, finding: int) -> dict[str, State]:
+    """Return who said what of one cell, raters who did not submit left out."""
+    row: Sequence[int] = votes.codes[report, finding].tolist()
+    return {r: STATE_OF_CODE[code] for r, code in zip(votes.raters, row, strict=True) if code in STATE_OF_CODE}

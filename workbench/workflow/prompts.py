@@ -6,6 +6,7 @@ from pathlib import Path
 from sqlite3 import Connection
 
 from workbench.domain.actors import Actor, Role
+from workbench.domain.findings import LabelSet
 from workbench.domain.prompts import Decision, Prompt, Revision, RevisionStatus
 from workbench.errors import ConflictError, InputError, NotFoundError
 from workbench.formats.writing import replacing
@@ -47,7 +48,18 @@ def find_revision(study: Study, name: str | int | None = None) -> StoredPrompt:
         else:
             revision = _named(store.revisions(conn), str(name))
         text = store.prompt_text(conn, revision.prompt_hash)
-    return StoredPrompt(revision, parse_prompt(text, label_set=study.label_set, where=f"revision {revision.number}"))
+    return StoredPrompt(revision, _parsed(study.label_set, revision, text))
+
+
+# What a revision's text parses to never changes, and parsing costs a page more than all else it reads.
+_PARSED: dict[tuple[str, str], Prompt] = {}
+
+
+def _parsed(label_set: LabelSet, revision: Revision, text: str) -> Prompt:
+    key = (revision.prompt_hash, label_set.hash)
+    if key not in _PARSED:
+        _PARSED[key] = parse_prompt(text, label_set=label_set, where=f"revision {revision.number}")
+    return _PARSED[key]
 
 
 def _named(known: list[Revision], name: str) -> Revision:
