@@ -10,11 +10,12 @@ from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.support.ui import WebDriverWait
 
+from workbench.domain.actors import Role
 from workbench.domain.findings import State
 from workbench.domain.prompts import RevisionStatus
 from workbench.workflow.annotate import open_report, queue
 from workbench.workflow.demo import RATER
-from workbench.workflow.opening import open_study
+from workbench.workflow.opening import NewStudy, init_study, open_study
 from workbench.workflow.prompts import find_revision
 
 pytestmark = pytest.mark.browser
@@ -116,3 +117,30 @@ def test_mistakes_are_walked_by_arrow_keys(browsing: ModuleType, driver: WebDriv
         browsing.settle(driver)
         driver.find_element(By.TAG_NAME, "body").send_keys(Keys.ARROW_LEFT)
         WebDriverWait(driver, 30).until(lambda d: "Mistake 1 of" in browsing.text_of(d))
+
+
+def test_own_reports_are_brought_in_with_columns_named(browsing: ModuleType, driver: WebDriver, tmp_path: Path) -> None:
+    study = init_study(tmp_path / "own", NewStudy("My study", {"Lea": [Role.LEAD]}, with_prompts=False))
+    path = tmp_path / "export.csv"
+    path.write_text(
+        "StudyID,MRN,ReportText\n1,p1,FINDINGS: 心影不大 <b>clear</b>\n2,p2,FINDINGS: Clear.\n", encoding="utf-8"
+    )
+    with browsing.server(study.folder) as address:
+        driver.get(f"{address}/reports")
+        browsing.settle(driver)
+        driver.find_element(By.CSS_SELECTOR, "[data-testid=stFileUploader] input[type=file]").send_keys(str(path))
+        browsing.settle(driver)
+        for label, column in (("id", "StudyID"), ("patient", "MRN"), ("text", "NoSuchColumn")):
+            field = driver.find_element(By.XPATH, f"//input[@aria-label='{label}']")
+            field.send_keys(column, Keys.ENTER)
+            browsing.settle(driver)
+        browsing.click(driver, "Import reports")
+        assert "NoSuchColumn" in driver.find_element(By.CSS_SELECTOR, "[data-testid=stAlert]").text
+        field = driver.find_element(By.XPATH, "//input[@aria-label='text']")
+        field.send_keys(Keys.CONTROL, "a")
+        field.send_keys("ReportText", Keys.ENTER)
+        browsing.settle(driver)
+        browsing.click(driver, "Import reports")
+        assert "2 reports added" in browsing.text_of(driver)
+        assert "心影不大 <b>clear</b>" in browsing.text_of(driver)
+        assert browsing.exceptions(driver) == []

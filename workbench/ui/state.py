@@ -1,5 +1,6 @@
 """Who is at the screen, in which study, and what one page hands to the next."""
 
+import os
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -9,7 +10,7 @@ from workbench.domain.actors import Actor, Role
 from workbench.domain.prompts import Prompt
 from workbench.storage.database import Database
 from workbench.workflow.prompts import take_in_files
-from workbench.workflow.study import Study, find_study, read_study
+from workbench.workflow.study import ACTOR_VARIABLE, Study, find_study, read_study
 
 _HERE = "wb.here"
 INTENT = "wb.intent"
@@ -94,8 +95,11 @@ def _opened(folder: str, files: object) -> tuple[Study, tuple[str, ...]]:  # noq
 
 
 def default_person(study: Study) -> str | None:
-    """Return the first lead of the study, else its first person, None when it has none."""
+    """Return whom WORKBENCH_AS names, else the first lead, else the first person, None when there is nobody."""
     people = study.settings.people
+    named = os.environ.get(ACTOR_VARIABLE)
+    if named in people:
+        return named
     leads = [name for name, roles in people.items() if Role.LEAD in roles]
     return next(iter([*leads, *people]), None)
 
