@@ -34,13 +34,13 @@ with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
         text=f"{done} of {len(queue.order)} reports submitted · {len(queue.drafts)} drafts",
         width=420,
     )
-    report_id = rating.current_report(queue)
+    report_id = rating.current_report(here, queue)
     at = queue.order.index(report_id) if report_id else len(queue.order)
     if st.button("Previous", icon=":material/arrow_back:", disabled=at == 0, help="In your own order of reports"):
-        rating.go_to(queue.order[at - 1])
+        rating.go_to(here, queue.order[at - 1])
         st.rerun()
     if st.button("Next", icon=":material/arrow_forward:", disabled=at + 1 >= len(queue.order)):
-        rating.go_to(queue.order[at + 1])
+        rating.go_to(here, queue.order[at + 1])
         st.rerun()
 if queue.closed:
     widgets.missing(f"The round on {cohort} is closed: its reference is frozen, so it takes no more labels.")
@@ -48,7 +48,7 @@ if report_id is None:
     st.success("You have submitted every report of this cohort. Thank you.", icon=":material/done_all:")
     st.stop()
 if not st.session_state.get(rating.SINCE):
-    rating.go_to(report_id)
+    rating.go_to(here, report_id)
 task = annotate.open_report(here.study, here.actor, report_id)
 left, right = st.columns([6, 11], gap="medium")
 with left:

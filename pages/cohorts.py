@@ -111,4 +111,4 @@ with right:
                 f"By the accepted prompt's phrases {len(few)} of {len(shown)} findings have under {figures.TOO_FEW} "
                 "positives here: this cohort cannot assess them."
             )
-            widgets.chart(figures.expected_bars(shown), key="cohorts.expected")
+            widgets.chart(figures.expected_bars(shown), key="cohorts.expected", alt="Positives to expect per finding")

@@ -91,7 +91,11 @@ if mistake_tab.open:
 if heat_tab.open:
     with heat_tab:
         st.markdown("Each row is a finding. Teal is right and red is wrong under the policy; numbers are reports.")
-        widgets.chart(figures.confusion_heat(cells(score, data.state_counts(here, score))), key="errors.heat")
+        widgets.chart(
+            figures.confusion_heat(cells(score, data.state_counts(here, score))),
+            key="errors.heat",
+            alt="What the labeler said by reference",
+        )
 if table_tab.open:
     with table_tab:
         st.dataframe(

@@ -75,7 +75,9 @@ left, right = st.columns([5, 6], gap="large")
 with left:
     if scored:
         steps = [step(row, row.score) for row in scored if row.score]
-        widgets.chart(figures.history_lines(steps), key="history.lines")
+        widgets.chart(
+            figures.history_lines(steps), key="history.lines", alt="Macro-F1 and mean accuracy over revisions"
+        )
     else:
         st.info(widgets.plain(f"No revision has been scored on {card.name} yet."))
     st.dataframe(
@@ -101,7 +103,9 @@ with right:
             told = f"{under} findings are under the floor of 90 %" if under else "no finding is under the floor of 90 %"
             st.markdown(f"At revision {scored[-1].revision.number} {told}; cells under it are marked ▼.")
             names = [finding.name for finding in here.study.label_set.findings]
-            widgets.chart(figures.accuracy_heat(steps, names), key="history.heat")
+            widgets.chart(
+                figures.accuracy_heat(steps, names), key="history.heat", alt="Accuracy per finding over revisions"
+            )
     if decided.open:
         with decided:
             records(rows)

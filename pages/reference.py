@@ -71,7 +71,7 @@ def picture(here: state.Here, summary: ReferenceSummary) -> None:
         )
         for finding, row in zip(summary.agreement.finding_ids, summary.agreement.findings, strict=True)
     ]
-    widgets.chart(figures.agreement_dots(rows), key="reference.agreement")
+    widgets.chart(figures.agreement_dots(rows), key="reference.agreement", alt="Agreement per finding")
     means = {"alpha": overall.alpha, "AC1": overall.ac1, "positive agreement": overall.positive}
     told = " · ".join(f"{name} {widgets.figure_text(f)} (n = {f.n} findings)" for name, f in means.items())
     st.caption(f"Means over the findings where defined: {told}.")

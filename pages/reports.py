@@ -7,6 +7,7 @@ from workbench.ui import data, state, tables, uploads, widgets
 from workbench.workflow.browse import ReportLine
 
 ANY = "all"
+MOST = 5000  # rows that are sent to the browser
 LONG = 2500  # characters from which a report scrolls by itself
 
 
@@ -58,7 +59,7 @@ with left:
     )
     lines = filtered(shelf.lines, text, cohort, section)
     chosen = st.dataframe(
-        tables.reports(lines),
+        tables.reports(lines[:MOST]),
         hide_index=True,
         height=min(37 + 35 * max(len(lines), 1), 560),
         on_select="rerun",
@@ -70,7 +71,8 @@ with left:
         },
         alt="Reports with patient, cohort and beginning",
     )
-    st.caption(f"{len(lines):,} of {len(shelf.lines):,} reports")
+    cut = f"; the first {MOST:,} are listed, search to narrow them down" if len(lines) > MOST else ""
+    st.caption(f"{len(lines):,} of {len(shelf.lines):,} reports{cut}")
 with right:
     picked = chosen.selection.rows
     line = lines[picked[0]] if picked and picked[0] < len(lines) else next(iter(lines), None)

@@ -24,12 +24,12 @@ def follow(prepared: PreparedRun) -> None:
     with widgets.explained():
         done = run.progress(here.study, prepared)
         bar(done)
-        waited = st.session_state.get("run.waited", 0)
-        st.session_state["run.waited"] = 0 if done.alive else waited + 1
-        if done.finished or waited > 30:  # a child that has not come alive in 20 s has failed
+        pid = st.session_state.get("run.process")
+        stopped = run.ended(pid) if pid else not done.alive
+        if done.finished or stopped:
             st.session_state.pop("run.following", None)
             if not done.finished:
-                state.say("The run stopped before it was finished; start it again to continue where it stopped.")
+                state.say(f"The run has stopped: {run.last_words(here.study)}", refused=True)
             st.rerun()
         st.caption("It goes on when this page is closed.")
 
@@ -37,9 +37,8 @@ def follow(prepared: PreparedRun) -> None:
 def start(prompt_hash: str, cohort: str, labeler: str) -> None:
     with widgets.explained():
         prepared = run.prepare(here.study, here.actor, cohort=cohort, revision=prompt_hash, labeler=labeler)
-        run.start(here.study, here.actor, prepared)
+        st.session_state["run.process"] = run.start(here.study, here.actor, prepared)
         st.session_state["run.following"] = prepared.run.hash
-        st.session_state["run.waited"] = 0
         st.rerun()
 
 

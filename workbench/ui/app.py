@@ -53,7 +53,7 @@ def _sidebar(here: state.Here) -> None:
 
 def _defaults(here: state.Here) -> None:
     """Choose the first time what a person would: the lead, and the first reference that is not locked away."""
-    if state.ACTOR not in st.session_state:
+    if st.session_state.get(state.ACTOR) != here.actor.name:
         st.session_state[state.ACTOR] = here.actor.name
     cards = data.reference_cards(here)
     if cards and st.session_state.get(state.REFERENCE) not in [card.name for card in cards]:
@@ -86,7 +86,9 @@ def main() -> None:
     if here.study.settings.simulated:
         st.html(f'<div class="wb-banner">{html.escape(here.study.settings.simulated)}</div>')
     if said := state.said():
-        st.success(widgets.plain(said), icon=":material/check:")
+        text, refused = said
+        show, icon = (st.error, "error") if refused else (st.success, "check")
+        show(widgets.plain(text), icon=f":material/{icon}:")
     with widgets.explained():
         page.run()
 

@@ -5,6 +5,7 @@ read for somebody else and nothing is shown that has changed since.
 """
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TypeVar, cast
 
@@ -14,7 +15,7 @@ from workbench.domain.hashing import short
 from workbench.domain.prompts import Decision, Prompt, Revision, RevisionStatus
 from workbench.domain.references import Reference
 from workbench.domain.reports import Report
-from workbench.errors import NotFoundError
+from workbench.errors import InputError, NotFoundError
 from workbench.evaluation.policies import PolicyTable
 from workbench.ui.state import Here, Token
 from workbench.workflow import accept, browse, cohorts, errors, history, prompts, reference, run, score
@@ -156,10 +157,14 @@ def rows(here: Here, reference_name: str, labeler: str, *, accepted_only: bool) 
 
 
 def scored(here: Here, reference_name: str) -> list[Score]:
-    """Return the scores on a reference, newest revision first, over all labelers of the study."""
+    """Return the scores on a reference, newest revision first, over all labelers of the study.
+
+    A labeler that is set up wrongly is left out here; the page Run says what is wrong with it.
+    """
     found = []
     for labeler in here.study.settings.labelers:
-        found += [row.score for row in rows(here, reference_name, labeler, accepted_only=False) if row.score]
+        with suppress(InputError):
+            found += [row.score for row in rows(here, reference_name, labeler, accepted_only=False) if row.score]
     return sorted(found, key=lambda s: s.prepared.number, reverse=True)
 
 

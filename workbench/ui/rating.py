@@ -13,22 +13,25 @@ from workbench.workflow.annotate import Queue, RatingTask
 
 OPTIONS = (State.NOT_MENTIONED, State.UNCERTAIN, State.PRESENT)
 SHOWN = {State.NOT_MENTIONED: "–", State.UNCERTAIN: "uncertain", State.PRESENT: "present"}
-CURRENT = "wb.rating.report"
 SINCE = "wb.rating.since"
 
 
-def current_report(queue: Queue) -> str | None:
+def _current(here: state.Here) -> str:
+    return f"wb.rating.report.{here.actor.name}"
+
+
+def current_report(here: state.Here, queue: Queue) -> str | None:
     """Return the report that is open: the one chosen, else the next unfinished one."""
-    chosen = st.session_state.get(CURRENT)
+    chosen = st.session_state.get(_current(here))
     return chosen if chosen in queue.order else queue.next
 
 
-def go_to(report: str | None) -> None:
+def go_to(here: state.Here, report: str | None) -> None:
     """Open a report, or the next unfinished one for None, and start its clock."""
     if report is None:
-        st.session_state.pop(CURRENT, None)
+        st.session_state.pop(_current(here), None)
     else:
-        st.session_state[CURRENT] = report
+        st.session_state[_current(here)] = report
     st.session_state[SINCE] = time.monotonic()
 
 
@@ -113,7 +116,7 @@ def _submit_bar(here: state.Here, task: RatingTask, states: dict[str, State]) ->
         annotate.save(here.study, here.actor, task.report.id, states, submitted=True, seconds=_seconds())
         st.session_state.pop(f"rate.saved.{here.actor.name}.{task.report.id}", None)
         st.session_state.pop("rate.at", None)
-        go_to(None)
+        go_to(here, None)
         st.rerun()
 
 

@@ -9,6 +9,7 @@ from workbench.ui import data, figures, state, tables, widgets
 from workbench.workflow.score import Score
 
 FIGURES = ("F1", "Recall", "Precision", "Specificity", "Accuracy", "Costs macro-F1")
+WORST, ANATOMY = "Lowest F1 first", "By anatomy"
 CHART, TABLE, POLICIES = "F1 per finding", "All figures", "If uncertain counted otherwise"
 
 
@@ -56,9 +57,11 @@ def headline(score: Score) -> None:
         st.caption(f"Reweighted for the enriched draw: macro-F1 {widgets.figure_text(it.macro_f1_reweighted)}.")
 
 
-def dots(score: Score, label_set: LabelSet) -> list[figures.Dot]:
-    """Return the findings for the dot plot, those that cost macro-F1 most on top, those without a figure last."""
-    rows = sorted(score.evaluation.findings, key=lambda row: 2.0 if row.f1.value is None else row.f1.value)
+def dots(score: Score, label_set: LabelSet, order: str) -> list[figures.Dot]:
+    """Return the findings for the dot plot: the lowest F1 on top and those without one last, or in anatomical order."""
+    rows = list(score.evaluation.findings)
+    if order == WORST:
+        rows.sort(key=lambda row: 2.0 if row.f1.value is None else row.f1.value)
     return [
         figures.Dot(
             label_set.get(row.finding_id).name, row.f1, row.too_few, f"{row.support} positives. {tables.note(row)}"
@@ -74,9 +77,11 @@ def draw(here: state.Here, score: Score) -> None:
     chart, table, policies = st.tabs([CHART, TABLE, POLICIES], key="score.tabs", on_change="rerun")
     if chart.open:
         with chart:
-            widgets.chart(
-                figures.f1_by_finding(dots(score, here.study.label_set), score.evaluation.macro_f1), key="score.f1"
+            order = st.segmented_control(
+                "Order", (WORST, ANATOMY), default=WORST, required=True, key="score.order", label_visibility="collapsed"
             )
+            drawn = figures.f1_by_finding(dots(score, here.study.label_set, order), score.evaluation.macro_f1)
+            widgets.chart(drawn, key="score.f1", alt="F1 per finding with its interval")
     if table.open:
         with table:
             st.dataframe(

@@ -77,7 +77,8 @@ def open_here(person: str | None) -> Here:
     study, refused = _opened(str(folder), _files(folder))
     # A database object of this script run's own: settings and label set alone are kept between runs.
     study = replace(study, database=Database(study.database.path))
-    here = Here(study, study.actor(person or default_person(study)), refused)
+    known = person if person in study.settings.people else None  # a name may have gone from the settings meanwhile
+    here = Here(study, study.actor(known or default_person(study)), refused)
     st.session_state[_HERE] = here
     return here
 
@@ -131,14 +132,15 @@ def take_intent(page: str) -> Intent | None:
     return None
 
 
-def say(text: str) -> None:
-    """Leave a sentence that is shown after the next rerun."""
-    st.session_state[_SAID] = text
+def say(text: str, *, refused: bool = False) -> None:
+    """Leave a sentence that is shown after the next rerun, as done or as refused."""
+    st.session_state[_SAID] = (text, refused)
 
 
-def said() -> str:
-    """Return the sentence left by ``say``, once; empty when there is none."""
-    return str(st.session_state.pop(_SAID, ""))
+def said() -> tuple[str, bool] | None:
+    """Return the sentence left by ``say`` and whether it is a refusal, once; None when there is none."""
+    found: tuple[str, bool] | None = st.session_state.pop(_SAID, None)
+    return found
 
 
 def draft(base: Prompt) -> Prompt:

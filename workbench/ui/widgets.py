@@ -117,13 +117,16 @@ def metric(label: str, figure: Figure, unit: str, tip: str = "") -> None:
         st.caption(f"{interval}n = {figure.n:,} {unit}")
 
 
-def chart(figure: go.Figure, key: str) -> None:
-    """Draw a figure without the plotting library's tool bar, its labels as dark or light as the page's text."""
+def chart(figure: go.Figure, key: str, alt: str) -> None:
+    """Draw a figure without the plotting library's tool bar, its labels as dark or light as the page's text.
+
+    ``alt`` says in words what it shows, for whoever cannot see it.
+    """
     ink = {"light": "#3a4a4e", "dark": "#cfdada"}.get(st.context.theme.type or "")
     if ink:
         figure.update_xaxes(tickfont_color=ink, title_font_color=ink)
         figure.update_yaxes(tickfont_color=ink, title_font_color=ink)
-    st.plotly_chart(figure, key=key, config={"displayModeBar": False})
+    st.plotly_chart(figure, key=key, config={"displayModeBar": False}, alt=alt)
 
 
 def report_html(

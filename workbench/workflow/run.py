@@ -146,9 +146,26 @@ def execute(
     )
 
 
-def start(study: Study, actor: Actor, prepared: PreparedRun) -> None:
-    """Start the run in a process of its own, which goes on when the page is closed."""
-    process.start(study.folder, ["--as", actor.name, "--resume", prepared.run.hash])
+def start(study: Study, actor: Actor, prepared: PreparedRun) -> int:
+    """Start the run in a process of its own, which goes on when the page is closed, and return the process's id."""
+    return process.start(study.folder, ["--as", actor.name, "--resume", prepared.run.hash])
+
+
+def ended(process_id: int) -> bool:
+    """Return whether a process that ``start`` started here has ended, well or not."""
+    try:
+        os.kill(process_id, 0)
+    except ProcessLookupError:
+        return True
+    except OSError:  # it lives, as somebody else
+        return False
+    return False
+
+
+def last_words(study: Study) -> str:
+    """Return the last line that a run of this study wrote to its log: why it stopped, where it did."""
+    lines = [line.strip() for line in process.log_tail(study.folder).splitlines() if line.strip()]
+    return lines[-1] if lines else ""
 
 
 def progress(study: Study, prepared: PreparedRun) -> RunProgress:
