@@ -35,21 +35,35 @@ def replacing(path: Path) -> Iterator[TextIO]:
     Raises:
         InputError: the folder is missing, ``path`` is a folder, or it may not be written to.
     """
+    with replacing_path(path) as aside, aside.open("w", encoding="utf-8", newline="") as file:
+        yield file
+
+
+@contextmanager
+def replacing_path(path: Path, *, private: bool = False) -> Iterator[Path]:
+    """Give the path of an empty file that takes the place of ``path`` when all went well, as ``replacing`` does.
+
+    ``private`` lets nobody but its owner read the file, whatever stood there before.
+
+    Raises:
+        InputError: the folder is missing, ``path`` is a folder, or it may not be written to.
+    """
     if path.is_dir():
         raise InputError(f"{path} is a folder; name the file to write in it.")
     try:
-        handle, aside = tempfile.mkstemp(prefix=f".{path.name}.", suffix=".partial", dir=path.parent)
+        handle, name = tempfile.mkstemp(prefix=f".{path.name}.", suffix=".partial", dir=path.parent)
     except OSError as error:
         raise InputError(f"{path} cannot be written: {_reason(error)}.") from error
+    aside = Path(name)
     try:
-        with os.fdopen(handle, "w", encoding="utf-8", newline="") as file:
-            yield file
-            file.flush()
+        with os.fdopen(handle, "rb") as file:
+            yield aside
             os.fsync(file.fileno())
-        _take_usual_rights(aside, path)
-        os.replace(aside, path)  # noqa: PTH105 - both are on one file system
+        if not private:
+            _take_usual_rights(aside, path)
+        aside.replace(path)
     except BaseException:
-        Path(aside).unlink(missing_ok=True)
+        aside.unlink(missing_ok=True)
         raise
 
 
@@ -65,7 +79,7 @@ def row_writer(file: TextIO) -> Callable[[Sequence[str]], object]:
     return write
 
 
-def _take_usual_rights(aside: str, path: Path) -> None:
+def _take_usual_rights(aside: Path, path: Path) -> None:
     """Give the file the rights it had, or those of any new file: temporary files are closed to everybody else."""
     if path.exists():
         mode = path.stat().st_mode & 0o777
@@ -73,7 +87,7 @@ def _take_usual_rights(aside: str, path: Path) -> None:
         mask = os.umask(0)
         os.umask(mask)
         mode = 0o666 & ~mask
-    Path(aside).chmod(mode)
+    aside.chmod(mode)
 
 
 def _reason(error: OSError) -> str:
