@@ -30,10 +30,12 @@ def candidate(study: Study) -> None:
     lead, parent = study.actor(LEAD), find_revision(study)
     guidance = parent.prompt.guidance.findings["fracture"]
     mended = type(guidance)(
-        guidance.definition, (*guidance.synonyms, "broken rib"), guidance.exclusions, guidance.normal
+        guidance.definition, (*guidance.synonyms, "rib that is broken"), guidance.exclusions, guidance.normal
     )
     prompt = with_finding(parent.prompt, "fracture", mended)
-    made = save_candidate(study, lead, prompt, message="Broken ribs are fractures", parent=parent.revision.prompt_hash)
+    made = save_candidate(
+        study, lead, prompt, message="A rib that is broken is a fracture", parent=parent.revision.prompt_hash
+    )
     prepared = prepare(study, lead, cohort="development", revision=made.prompt_hash)
     execute(study, prepared)
     score_run(study, lead, prepared.run.hash, get_reference(study, "development-1"))
