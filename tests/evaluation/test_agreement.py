@@ -1,3 +1,4 @@
+import json
 from itertools import combinations
 from pathlib import Path
 
@@ -9,7 +10,14 @@ from hypothesis import strategies as st
 
 from workbench.domain.findings import MISSING
 from workbench.errors import InputError
-from workbench.evaluation.agreement import FOUR_STATES, Agreement, Coefficients, agreement, coefficients
+from workbench.evaluation.agreement import (
+    FOUR_STATES,
+    Agreement,
+    Coefficients,
+    agreement,
+    agreement_as_it_arrives,
+    coefficients,
+)
 from workbench.evaluation.numbers import Figure, undefined
 
 
@@ -219,3 +227,135 @@ def test_coefficients_equal_their_definitions_over_pairs(rows: list[list[int]]) 
     for name, expected in brute(rows).items():
         figure = getattr(found, name)
         assert figure.value == pytest.approx(expected, abs=1e-12), name
+
+
+def test_intervals_are_those_of_a_plain_loop_over_the_same_draws() -> None:
+    rng = np.random.default_rng(3)
+    ratings = (rng.random((30, 3, 4)) < np.array([0.5, 0.2, 0.05])[None, :, None]).astype(int)
+    ratings[rng.random(ratings.shape) < 0.1] = MISSING
+    patients = [f"p{i:02}" for i in rng.integers(0, 20, 30)]
+    found = agreement(list("abc"), ratings, patients=patients, resamples=60, seed=5)
+
+    names = sorted(set(patients))
+    of_patient = {name: [i for i, patient in enumerate(patients) if patient == name] for name in names}
+    looped = []
+    for draw in np.random.default_rng(5).integers(0, len(names), size=(60, len(names))):
+        rows = [i for number in draw for i in of_patient[names[number]]]
+        looped.append(agreement(list("abc"), ratings[rows]))
+    for row, of_draw in [(found.overall, [a.overall for a in looped])] + [
+        (found.findings[j], [a.findings[j] for a in looped]) for j in range(3)
+    ]:
+        for name, figure in row.figures().items():
+            drawn = [getattr(c, name) for c in of_draw]
+            samples = [d.value for d in drawn if d.value is not None]
+            assert (figure.low, figure.high) == pytest.approx(np.percentile(samples, [2.5, 97.5]), abs=1e-12), name
+            # a finding is left out where it is undefined, a mean loses findings where fewer are averaged
+            short = sum(d.n < figure.n for d in drawn) if row is found.overall else 60 - len(samples)
+            assert row.left_out[name] == short, name
+    assert found.findings[2].left_out["positive"] > 0
+    assert (found.resamples, found.patients, found.seed) == (60, len(names), 5)
+
+
+def test_a_patients_reports_are_drawn_together() -> None:
+    # two patients, each with reports that agree wholly (a) or not at all (b): a draw has pa 0, 1/2 or 1
+    ratings = np.array([[1, 1]] * 5 + [[1, 0]] * 5)[:, None, :]
+    together = agreement(["f"], ratings, patients=["a"] * 5 + ["b"] * 5).findings[0].percent
+    assert (together.value, together.low, together.high) == (0.5, 0.0, 1.0)
+    apart = agreement(["f"], ratings, patients=list("abcdefghij")).findings[0].percent
+    assert apart.low is not None
+    assert apart.high is not None
+    assert 0 < apart.low < apart.high < 1
+
+
+def test_one_finding_alone_has_the_interval_that_it_has_among_others() -> None:
+    rng = np.random.default_rng(0)
+    ratings = rng.integers(0, 2, (40, 5, 3))
+    patients = [str(i) for i in range(40)]
+    every = agreement(list("abcde"), ratings, patients=patients, resamples=100)
+    alone = agreement(["d"], ratings[:, 3:4], patients=patients, resamples=100)
+    for name, figure in alone.of("d").figures().items():
+        among = every.of("d").figures()[name]
+        assert (figure.value, figure.low, figure.high) == pytest.approx((among.value, among.low, among.high), abs=1e-12)
+
+
+def test_findings_arrive_one_by_one_and_the_last_result_is_the_whole() -> None:
+    ratings = np.random.default_rng(0).integers(0, 2, (20, 3, 3))
+    patients = [str(i) for i in range(20)]
+    steps = list(agreement_as_it_arrives(list("abc"), ratings, patients=patients, resamples=50))
+    assert [step.finding_ids for step in steps] == [("a",), ("a", "b"), ("a", "b", "c")]
+    assert [step.overall.ac1.n for step in steps] == [1, 2, 3]
+    assert steps[0].overall.ac1 == Figure(
+        value(steps[0].findings[0].ac1), 1, steps[0].findings[0].ac1.low, steps[0].findings[0].ac1.high
+    )
+    assert steps[-1] == agreement(list("abc"), ratings, patients=patients, resamples=50)
+    with pytest.raises(ValueError, match="none of the categories"):
+        agreement_as_it_arrives(["f"], np.full((2, 1, 2), 7))  # at once, not when the first result is asked for
+
+
+def test_figures_without_an_interval_say_why_where_one_was_asked_for() -> None:
+    ratings = np.array([[[1, 1]], [[1, 0]]])
+    for patients, resamples in ((["p", "p"], 1000), (["p", "q"], 0)):
+        found = agreement(["f"], ratings, patients=patients, resamples=resamples)
+        for figure in (found.findings[0].alpha, found.overall.alpha):
+            assert (figure.value, figure.low) == (0.0, None)
+            assert "two patients" in figure.reason
+        assert (found.resamples, found.findings[0].left_out) == (0, {})
+    assert agreement(["f"], ratings).findings[0].alpha == Figure(0.0, 2)
+    with pytest.raises(ValueError, match="3 patients do not go with 2 reports"):
+        agreement(["f"], ratings, patients=["p", "q", "r"])
+
+
+def test_one_dissent_among_25_is_left_out_where_a_draw_misses_it() -> None:
+    ratings = np.array([[1, 0, 0, 0, 0, 0]] + [[0] * 6] * 24)[:, None, :]
+    found = agreement(["f"], ratings, patients=[str(i) for i in range(25)]).findings[0]
+    # a draw misses the one report with (24/25)^25 = .360; then nothing varies
+    assert found.left_out["alpha"] == found.left_out["fleiss"] == found.left_out["positive"]
+    assert found.left_out["alpha"] / 1000 == pytest.approx((24 / 25) ** 25, abs=0.05)
+    assert found.left_out["ac1"] == found.left_out["percent"] == 0
+    assert found.ac1.high == 1.0
+    assert found.alpha.high == pytest.approx(0, abs=1e-12)  # drawn m times: Do = m/75, De larger
+    assert (found.positive.low, found.positive.high) == (0, 0)
+
+
+def test_without_variation_no_resample_defines_alpha_and_ac1_is_one_throughout() -> None:
+    found = agreement(["f"], np.zeros((25, 1, 6), int), patients=[str(i) for i in range(25)])
+    assert found.findings[0].alpha == found.findings[0].fleiss == undefined("no variation", 25)
+    assert found.findings[0].ac1 == Figure(1.0, 25, 1.0, 1.0)
+    assert set(found.findings[0].left_out) == {"prevalence", "percent", "ac1", "brennan_prediger"}
+    assert found.overall.alpha == undefined("defined for no finding")
+
+
+def test_a_rater_who_rated_nothing_changes_nothing() -> None:
+    ratings = np.random.default_rng(1).integers(0, 2, (15, 2, 3))
+    patients = [str(i) for i in range(15)]
+    silent = np.full((15, 2, 1), MISSING)
+    assert agreement(["a", "b"], np.concatenate([ratings, silent], axis=2), patients=patients) == agreement(
+        ["a", "b"], ratings, patients=patients
+    )
+
+
+def test_everything_missing_is_undefined_with_a_reason() -> None:
+    found = agreement(["f"], np.full((4, 1, 6), MISSING), patients=list("abcd"))
+    assert found.findings[0].prevalence == undefined("no report was rated")
+    assert found.findings[0].ac1 == undefined("no report was rated by two raters")
+    assert found.overall.items == 0
+    nothing = agreement(["f"], np.zeros((0, 1, 6), int), patients=[])
+    assert nothing.findings[0].alpha == undefined("no report was rated by two raters")
+
+
+def test_one_answer_to_choose_from_is_no_choice() -> None:
+    with pytest.raises(ValueError, match="two or more different categories"):
+        agreement(["f"], np.ones((3, 1, 2)), categories=(1,))
+
+
+def test_json_gives_the_same_agreement_back_in_the_same_order() -> None:
+    ratings = np.random.default_rng(2).integers(0, 2, (12, 3, 3))
+    ratings[:, 1] = 0
+    found = agreement(["z", "quiet", "a"], ratings, patients=[str(i % 7) for i in range(12)], resamples=40)
+    stored = json.loads(json.dumps(found.as_json(), sort_keys=True))
+    assert Agreement.from_json(stored) == found
+    assert Agreement.from_json(stored).finding_ids == ("z", "quiet", "a")
+    with pytest.raises(TypeError, match="whole number"):
+        Agreement.from_json({**stored, "seed": "2024"})
+    with pytest.raises(KeyError):
+        found.of("pneumonia")

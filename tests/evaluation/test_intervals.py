@@ -2,12 +2,15 @@ import numpy as np
 import pytest
 
 from workbench.evaluation.intervals import (
+    NO_BOOTSTRAP,
     patient_index,
     percentile_interval,
     proportion,
+    resample_patients,
     resampled_sums,
     sum_by_patient,
     wilson,
+    with_bootstrap,
     with_interval,
 )
 from workbench.evaluation.numbers import Figure, undefined
@@ -86,3 +89,21 @@ def test_percentiles_leave_undefined_samples_out_and_count_them() -> None:
     assert dropped.tolist() == [0, 167, 500]
     assert np.isnan([low[2], high[2]]).all()
     assert with_interval(Figure(0.5, 3), float(low[2]), float(high[2])) == Figure(0.5, 3)
+
+
+def test_resampling_reports_adds_up_a_patients_reports_and_needs_two_patients() -> None:
+    by_report = np.array([[1.0, 0], [2, 0], [0, 4]])[:, None, :]
+    sums = resample_patients(by_report, ["a", "a", "b"], 50, seed=1)
+    assert sums.shape == (50, 1, 2)
+    assert {tuple(row) for row in sums[:, 0].tolist()} == {(6, 0), (3, 4), (0, 8)}  # a twice, each once, b twice
+    assert resample_patients(by_report, ["a", "a", "a"], 50, seed=1).shape == (0, 1, 2)
+    assert resample_patients(by_report[:0], [], 50, seed=1).shape == (0, 1, 2)
+    with pytest.raises(ValueError, match="2 patients do not go with 3 reports"):
+        resample_patients(by_report, ["a", "b"], 50, seed=1)
+
+
+def test_bootstrap_ends_go_to_defined_figures_only_and_their_absence_is_explained() -> None:
+    figures = [Figure(0.5, 3), undefined("none", 3)]
+    with_ends = with_bootstrap(figures, np.array([[0.0, np.nan], [4.0, np.nan]]))  # 2.5 % of the way from 0 to 4
+    assert with_ends == (Figure(0.5, 3, low=0.1, high=3.9), undefined("none", 3))
+    assert with_bootstrap(figures, np.empty((0, 2))) == (Figure(0.5, 3, reason=NO_BOOTSTRAP), undefined("none", 3))

@@ -14,6 +14,7 @@ Indices = npt.NDArray[np.int64]
 Z95 = 1.959963984540054  # the 0.975 quantile of the normal distribution
 RESAMPLES = 2000
 SEED = 2024
+NO_BOOTSTRAP = "no interval: a bootstrap over patients needs two patients and a resample"
 BLOCK = 2_000_000  # draws held at once: 16 MB, so that a cohort of any size fits into memory
 
 
@@ -89,6 +90,24 @@ def resampled_sums(per_patient: Numbers, resamples: int, seed: int) -> Numbers:
     return sums
 
 
+def resample_patients(by_report: Numbers, patients: Sequence[str], resamples: int, seed: int) -> Numbers:
+    """Return the sums of [report, ...] values over each bootstrap draw of patients, [resample, ...].
+
+    A patient's reports are drawn together. There is no row where there are fewer than two patients: drawing one
+    patient over and over says nothing about others.
+
+    Raises:
+        ValueError: there is not one patient per report.
+    """
+    if len(patients) != by_report.shape[0]:
+        raise ValueError(f"{len(patients)} patients do not go with {by_report.shape[0]} reports")
+    index, n_patients = patient_index(patients)
+    if n_patients < 2 or resamples < 1:
+        return np.empty((0, *by_report.shape[1:]))
+    flat = by_report.reshape(len(by_report), -1)
+    return resampled_sums(sum_by_patient(flat, index, n_patients), resamples, seed).reshape(-1, *by_report.shape[1:])
+
+
 def percentile_interval(samples: Numbers) -> tuple[Numbers, Numbers, Indices]:
     """Return the 2.5 and 97.5 percentiles of each column and how many samples of it were undefined (NaN).
 
@@ -115,3 +134,16 @@ def with_interval(figure: Figure, low: float, high: float) -> Figure:
     if figure.value is None or math.isnan(low):
         return figure
     return Figure(figure.value, figure.n, float(low), float(high), figure.reason)
+
+
+def with_bootstrap(figures: Sequence[Figure], samples: Numbers) -> tuple[Figure, ...]:
+    """Return the figures with percentile intervals; a defined one without any sample says why it has none.
+
+    Args:
+        figures: one per column.
+        samples: [resample, column], NaN where a resample leaves the column undefined; may have no row.
+    """
+    if not samples.shape[0]:
+        return tuple(f if f.value is None else Figure(f.value, f.n, reason=NO_BOOTSTRAP) for f in figures)
+    low, high, _ = percentile_interval(samples)
+    return tuple(with_interval(f, float(low[i]), float(high[i])) for i, f in enumerate(figures))
