@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from rich.console import Console
 from rich.table import Table
+from rich.text import Text
 
 from workbench.evaluation.numbers import Figure
 
@@ -24,26 +25,29 @@ class Output:
     def answer(self, value: Mapping[str, object], *shown: Table | str) -> None:
         """Print the answer: ``value`` as one JSON object, or what is shown to a person."""
         if self.as_json:
-            sys.stdout.write(json.dumps(value, ensure_ascii=False, indent=2, allow_nan=False) + "\n")
+            readable = (sys.stdout.encoding or "ascii").lower().startswith("utf")
+            sys.stdout.write(json.dumps(value, ensure_ascii=not readable, indent=2, allow_nan=False) + "\n")
             return
         console = Console(width=None if sys.stdout.isatty() else 140)
         for part in shown:
-            console.print(part, markup=False, highlight=False) if isinstance(part, str) else console.print(part)
+            if isinstance(part, str):
+                # Not through rich, which wraps lines and reads ":lungs:" as a picture: a prompt shown into a file is
+                # that prompt.
+                sys.stdout.write(part if part.endswith("\n") else f"{part}\n")
+            else:
+                console.print(part)
 
 
 def table(title: str, columns: Sequence[str], rows: Sequence[Sequence[object]]) -> Table:
     """Return a table; columns after the first are right-aligned where every value in them is a number or a dash."""
-    made = Table(title=title, title_justify="left", header_style="bold")
+    # Text, since rich would read square brackets in a plain string as its own markup.
+    made = Table(title=Text(title), title_justify="left", header_style="bold")
     for index, column in enumerate(columns):
         numeric = index > 0 and all(_is_number(row[index]) for row in rows)
         made.add_column(column, justify="right" if numeric else "left", overflow="fold")
     for row in rows:
-        made.add_row(*(_escape(str(cell)) for cell in row))
+        made.add_row(*(Text(str(cell)) for cell in row))
     return made
-
-
-def _escape(text: str) -> str:
-    return text.replace("[", r"\[")
 
 
 def _is_number(value: object) -> bool:
