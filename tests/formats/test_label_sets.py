@@ -91,3 +91,8 @@ def test_code_in_yaml_is_not_run(file: Make) -> None:
 def test_a_missing_file_is_named(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="There is no file"):
         read_label_set(tmp_path / "none.yaml")
+
+
+def test_a_file_nested_without_end_is_refused(file: Make) -> None:
+    with pytest.raises(InputError, match="the YAML cannot be read: it is nested too deeply"):
+        read_label_set(file("[" * 5000))

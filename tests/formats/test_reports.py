@@ -90,7 +90,7 @@ def test_jsonl_has_one_object_per_line(file: Make) -> None:
     assert [(r.id, r.patient_id, r.text, r.language) for r in reports] == [
         ("12", "7", "FINDINGS: Clear.", "en"),
         ("r2", "r2", "", "en"),
-        ("r3", "r3", "", "en"),
+        ("r3", "r3", "", "zh"),  # a key of this line alone
         ("r4", "r4", "", "en"),
     ]
 
@@ -113,6 +113,7 @@ def test_jsonl_takes_a_mapping_and_sections(file: Make) -> None:
         ('{"id": "a", "text": "b"}\n{"text": "c"}\n', "row 2: id is blank"),
         ('{"id": "a", "text": "\\ud83d"}\n', "row 1: text holds a character that no text has"),
         ('{"id": "a", "text": "\\u0000"}\n', "row 1: text holds a character that no text has"),
+        (f'{{"id": {"1" * 5000}, "text": "b"}}', "row 1 is not one JSON object: a number in it is too long"),
         ("[" * 100_000, "is one JSON list|nested too deeply"),
         ("\n\n", r"a\.jsonl is empty"),
     ],
@@ -120,6 +121,19 @@ def test_jsonl_takes_a_mapping_and_sections(file: Make) -> None:
 def test_a_fault_in_jsonl_names_its_line(file: Make, content: str, message: str) -> None:
     with pytest.raises(InputError, match=message):
         read_reports(file(content, "a.jsonl"))
+
+
+def test_a_key_that_the_first_line_leaves_out_is_read_all_the_same(file: Make) -> None:
+    lines = [
+        {"id": "a", "findings": "Clear."},
+        {"id": "b", "patient_id": "p9", "impression": "Effusion.", "findings": "Blunted angle."},
+        {"id": "c", "patient_id": "p9", "impression": "Normal."},
+    ]
+    path = file("".join(json.dumps(line) + "\n" for line in lines), "a.jsonl")
+    first, second, third = read_reports(path)
+    assert (first.patient_id, second.patient_id, third.patient_id) == ("a", "p9", "p9")
+    assert second.select() == "Blunted angle.\n\nEffusion."
+    assert third.select() == "Normal."
 
 
 def test_the_same_report_twice_is_taken_once(file: Make) -> None:

@@ -2,6 +2,7 @@
 
 import csv
 import io
+import os
 from collections.abc import Callable
 from pathlib import Path
 
@@ -45,6 +46,23 @@ def test_other_encodings_are_read_when_named(file: Make, encoding: str) -> None:
     if encoding == "big5":
         content = '編號,文本\n1,"雙肺清晰。\n心影不大"\n'
     assert rows(file(content.encode(encoding)), encoding) == [["1", content.split('"')[1]]]
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-16-le", "utf-16-be", "utf-32-le", "gb18030"])
+def test_a_byte_order_mark_is_left_out_in_every_encoding_that_has_one(file: Make, encoding: str) -> None:
+    assert read_table(file("\ufeffid,text\n1,a\n".encode(encoding)), encoding).columns == ["id", "text"]
+
+
+@pytest.mark.skipif(not Path("/dev/fd").exists(), reason="this system does not name its open files")
+def test_a_pipe_is_refused_in_one_sentence() -> None:
+    reading, writing = os.pipe()
+    try:
+        os.write(writing, b"id,text\n1,a\n")
+        with pytest.raises(InputError, match="is a pipe and not a file; save what comes through it"):
+            read_table(Path(f"/dev/fd/{reading}"))
+    finally:
+        os.close(reading)
+        os.close(writing)
 
 
 @pytest.mark.parametrize(

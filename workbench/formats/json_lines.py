@@ -43,10 +43,11 @@ def text_of(value: object, key: str, place: Place) -> str | None:
 def _object(line: str, place: Place) -> dict[str, Any]:
     try:
         value = json.loads(line, object_pairs_hook=lambda pairs: _unique(pairs, place), parse_constant=_missing)
-    except (json.JSONDecodeError, RecursionError) as error:
+    except (ValueError, RecursionError) as error:
         if place.row == 1 and line.lstrip().startswith("["):
             raise InputError(f"{place.path} is one JSON list; write one object per line instead.") from error
-        said = error.msg if isinstance(error, json.JSONDecodeError) else "nested too deeply"
+        said = "it is nested too deeply" if isinstance(error, RecursionError) else "a number in it is too long"
+        said = error.msg if isinstance(error, json.JSONDecodeError) else said
         raise InputError(f"{place} is not one JSON object: {said}.") from error
     if not isinstance(value, dict):
         raise InputError(f"{place} is not one JSON object; write one object per line.")
@@ -76,13 +77,20 @@ def _encodable(text: str) -> bool:
     return True
 
 
-def first_keys(path: Path, encoding: str = "utf-8") -> list[str]:
-    """Return the keys of the first object of a file.
+def all_keys(path: Path, encoding: str = "utf-8") -> list[str]:
+    """Return every key that some object of a file has, in the order of their first appearance.
+
+    The whole file is read: programs that write JSON leave out what is missing, so one line does not tell the keys.
 
     Raises:
         InputError: there is no object in it, or as ``read_objects``.
     """
-    first = next(read_objects(Place(path), encoding), None)
-    if first is None:
+    keys: dict[str, None] = {}
+    empty = True
+    for value in read_objects(Place(path), encoding):
+        empty = False
+        if not keys.keys() >= value.keys():
+            keys.update(dict.fromkeys(value))
+    if empty:
         raise InputError(f"{path} is empty; it should hold one JSON object per line.")
-    return list(first)
+    return list(keys)

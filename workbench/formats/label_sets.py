@@ -78,8 +78,9 @@ def read_label_set(path: Path) -> LabelSet:
         line = f", line {error.problem_mark.line + 1}" if error.problem_mark else ""
         problem = " ".join(str(error.problem).split())
         raise InputError(f"{path}{line}: the YAML cannot be read: {problem}.") from error
-    except YAMLError as error:
-        raise InputError(f"{path}: the YAML cannot be read: {error}.") from error
+    except (YAMLError, RecursionError, ValueError) as error:
+        said = "it is nested too deeply" if isinstance(error, RecursionError) else " ".join(str(error).split())
+        raise InputError(f"{path}: the YAML cannot be read: {said}.") from error
     try:
         file = _File.model_validate(value)
     except ValidationError as error:

@@ -13,7 +13,7 @@ from pathlib import Path
 from workbench.domain.reports import NEVER_READ, Report, Section
 from workbench.errors import InputError
 from workbench.formats import openi
-from workbench.formats.json_lines import first_keys, read_objects, text_of
+from workbench.formats.json_lines import all_keys, read_objects, text_of
 from workbench.formats.tables import Place, listed, read_table
 from workbench.text.differences import first_difference
 from workbench.text.sections import split_sections
@@ -126,7 +126,7 @@ def _open(path: Path, form: str, encoding: str) -> _Source:
             for value in read_objects(place, encoding):
                 yield [text_of(value.get(name), name, place) for name in names]
 
-        return _Source(place, first_keys(path, encoding), from_objects)
+        return _Source(place, all_keys(path, encoding), from_objects)
     if form not in FORMS:
         raise InputError(f"There is no report form {form}; choose one of {', '.join(FORMS)}.")
     table = read_table(path, encoding)

@@ -13,6 +13,7 @@ from pathlib import Path
 from workbench.errors import InputError
 
 LONGEST_CELL = 2_000_000  # characters; a longer one is a quotation mark that was never closed
+_MARK = "\ufeff"
 _WIDE = {"utf-16", "utf-16-le", "utf-16-be", "utf-32", "utf-32-le", "utf-32-be"}  # no line feed byte ends a line
 
 
@@ -76,16 +77,20 @@ def lines(path: Path, encoding: str, place: Place) -> Iterator[str]:
     codec = _codec(encoding)
     try:
         with path.open("rb") as file:
+            if not file.seekable():
+                raise InputError(f"{path} is a pipe and not a file; save what comes through it and name that file.")
             start = file.read(4)
             if codec not in _WIDE and start.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
                 raise InputError(f"{path} is in UTF-16; name that encoding or save the file as UTF-8.")
             file.seek(len(codecs.BOM_UTF8) if codec == "utf-8" and start.startswith(codecs.BOM_UTF8) else 0)
             if codec in _WIDE:
-                yield from io.StringIO(_decoded(file.read(), codec, place, 0), newline="\n")
+                text = _decoded(file.read(), codec, place, 0).removeprefix(_MARK)
+                yield from io.StringIO(text, newline="\n")
                 return
             offset = file.tell()
             for line in file:
-                yield _decoded(line, codec, place, offset)
+                text = _decoded(line, codec, place, offset)
+                yield text if offset else text.removeprefix(_MARK)  # gb18030 has a mark of its own
                 offset += len(line)
     except OSError as error:
         raise InputError(_cannot_open(path, error)) from error
@@ -163,8 +168,13 @@ def _even(records: Iterator[list[str]], width: int, place: Place) -> Iterator[li
 
 def _what(error: csv.Error) -> str:
     said = str(error)
-    if "unexpected end of data" in said or "field larger" in said:
+    if "unexpected end of data" in said:
         return "a quotation mark that opens a cell is never closed."
+    if "field larger" in said:
+        return (
+            "a quotation mark that opens a cell is never closed, or the cell is no report: it has more than "
+            f"{LONGEST_CELL:,} characters."
+        )
     if "new-line character" in said:
         return "a line ends with a carriage return alone; save the file as CSV UTF-8 again."
     return f"the quotation marks do not match ({said}); one inside a text must be doubled."
