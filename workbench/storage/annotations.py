@@ -1,7 +1,7 @@
 """Raters' labels: appended, never edited. The last of a rater on a report is the one that counts."""
 
 import sqlite3
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
 
 from workbench.domain.annotations import Annotation
@@ -50,6 +50,19 @@ def latest(
         (id_array(report_ids), label_set_hash, int(submitted_only), rater, rater),
     )
     return [_annotation(row) for row in rows]
+
+
+def iterate_submitted(conn: sqlite3.Connection, cohort: str, label_set_hash: str) -> Iterator[Annotation]:
+    """Yield the last submitted annotation of each rater on each report of a cohort, by report id, then by rater."""
+    # The members' key and the annotations' index are both in this order, so nothing is sorted. With MAX the other
+    # columns are those of the row that has the maximum (sqlite.org/lang_select.html#bareagg).
+    rows = conn.execute(
+        "SELECT MAX(a.id), a.* FROM cohort_members AS m JOIN annotations AS a ON a.report_id = m.report_id "
+        "WHERE m.cohort = ? AND a.label_set_hash = ? AND a.submitted GROUP BY m.report_id, a.rater "
+        "ORDER BY m.report_id, a.rater",
+        (cohort, label_set_hash),
+    )
+    return map(_annotation, rows)
 
 
 def history(conn: sqlite3.Connection, report_id: str, rater: str) -> list[Annotation]:

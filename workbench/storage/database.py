@@ -54,6 +54,19 @@ class Database:
             yield self._connection()
 
     @contextmanager
+    def snapshot(self) -> Iterator[sqlite3.Connection]:
+        """Give this thread's connection for reading, all statements seeing the study as it was at the first of them.
+
+        Others go on writing meanwhile. It cannot be used inside ``write()`` or another snapshot.
+        """
+        with self.read() as conn:
+            conn.execute("BEGIN")
+            try:
+                yield conn
+            finally:
+                conn.rollback()
+
+    @contextmanager
     def write(self) -> Iterator[sqlite3.Connection]:
         """Give a connection inside one immediate transaction: committed at the end, rolled back on any exception.
 

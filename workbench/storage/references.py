@@ -1,12 +1,30 @@
 """Reference standards, immutable once frozen."""
 
 import sqlite3
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from datetime import datetime
 
 from workbench.domain.findings import Policies
 from workbench.domain.references import Outcome, Reference, ReferenceItem, VoteRule
 from workbench.errors import ConflictError
 from workbench.storage.encoding import from_json, instant, instant_text, json_text
+
+
+@dataclass(frozen=True, slots=True)
+class ReferenceHead:
+    """A frozen reference without its items, which can be a million."""
+
+    hash: str
+    name: str
+    cohort_hash: str
+    label_set_hash: str
+    rule: VoteRule
+    raters: tuple[str, ...]
+    vote_policies: Policies
+    created_at: datetime
+    author: str
+    simulated: bool
 
 
 def add(conn: sqlite3.Connection, reference: Reference) -> str:
@@ -59,6 +77,38 @@ def items(conn: sqlite3.Connection, reference_hash: str) -> Mapping[tuple[str, s
     }
 
 
+def heads(conn: sqlite3.Connection) -> list[ReferenceHead]:
+    """Return every reference without its items, oldest first."""
+    return [_head(row) for row in conn.execute("SELECT * FROM reference_standards ORDER BY position")]
+
+
+def iterate_items(conn: sqlite3.Connection, reference_hash: str) -> Iterator[tuple[str, str, ReferenceItem]]:
+    """Yield (report id, finding id, item) of a reference by report id and finding id, without holding them all."""
+    rows = conn.execute(
+        "SELECT report_id, finding_id, outcome, present, missing, tie FROM reference_items WHERE reference_hash = ? "
+        "ORDER BY report_id, finding_id",
+        (reference_hash,),
+    )
+    outcomes = {outcome.value: outcome for outcome in Outcome}
+    for report_id, finding_id, outcome, present, missing, tie in rows:
+        yield report_id, finding_id, ReferenceItem(outcomes[outcome], present, missing, bool(tie))
+
+
+def _head(row: sqlite3.Row) -> ReferenceHead:
+    return ReferenceHead(
+        hash=row["hash"],
+        name=row["name"],
+        cohort_hash=row["cohort_hash"],
+        label_set_hash=row["label_set_hash"],
+        rule=VoteRule(row["k"], row["n"], Outcome(row["tie"])),
+        raters=tuple(from_json(row["raters"])),
+        vote_policies=Policies.from_json(from_json(row["vote_policies"])),
+        created_at=instant(row["created_at"]),
+        author=row["author"],
+        simulated=bool(row["simulated"]),
+    )
+
+
 def _insert(conn: sqlite3.Connection, reference: Reference) -> None:
     digest = reference.hash  # computed over every item, so once
     # Items first: once the reference's own row stands, the database takes no more of them.
@@ -91,15 +141,16 @@ def _insert(conn: sqlite3.Connection, reference: Reference) -> None:
 
 
 def _reference(conn: sqlite3.Connection, row: sqlite3.Row) -> Reference:
+    head = _head(row)
     return Reference(
-        name=row["name"],
-        cohort_hash=row["cohort_hash"],
-        label_set_hash=row["label_set_hash"],
-        rule=VoteRule(row["k"], row["n"], Outcome(row["tie"])),
-        raters=tuple(from_json(row["raters"])),
-        vote_policies=Policies.from_json(from_json(row["vote_policies"])),
-        items=items(conn, row["hash"]),
-        created_at=instant(row["created_at"]),
-        author=row["author"],
-        simulated=bool(row["simulated"]),
+        name=head.name,
+        cohort_hash=head.cohort_hash,
+        label_set_hash=head.label_set_hash,
+        rule=head.rule,
+        raters=head.raters,
+        vote_policies=head.vote_policies,
+        items=items(conn, head.hash),
+        created_at=head.created_at,
+        author=head.author,
+        simulated=head.simulated,
     )

@@ -1,0 +1,91 @@
+"""The audit trail: everything that was recorded, by whom and when, in the order of time."""
+
+import heapq
+import sqlite3
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from workbench.storage.encoding import instant, json_text
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """One thing that was done. ``subject`` names what it was done to; ``details`` is a JSON object."""
+
+    at: datetime
+    actor: str
+    event: str
+    subject: str
+    details: str
+
+
+# What a rater labelled, for reports of closed rounds only; of others no more than that there are labels.
+_ANNOTATIONS = """WITH closed (cohort, label_set) AS (
+        SELECT json_extract(value, '$[0]'), json_extract(value, '$[1]') FROM json_each(:closed)
+    ), locked (cohort) AS (SELECT value FROM json_each(:locked))
+    SELECT at, rater, iif(submitted, 'labels submitted', 'labels drafted'), report_id, json_patch(
+        json_object('source', source, 'label_set', label_set_hash),
+        CASE WHEN EXISTS (
+            SELECT 1 FROM cohort_members AS m JOIN closed ON closed.cohort = m.cohort
+            WHERE m.report_id = a.report_id AND closed.label_set = a.label_set_hash
+        ) AND NOT EXISTS (
+            SELECT 1 FROM cohort_members AS m JOIN locked ON locked.cohort = m.cohort WHERE m.report_id = a.report_id
+        ) THEN json_object(
+            'states', json(states), 'evidence', json(evidence), 'comment', comment, 'seconds', seconds,
+            'simulated', json(iif(simulated, 'true', 'false')),
+            'superseded', json(iif(EXISTS (
+                SELECT 1 FROM annotations AS later WHERE later.report_id = a.report_id AND later.rater = a.rater
+                AND later.label_set_hash = a.label_set_hash AND later.submitted >= a.submitted AND later.id > a.id
+            ), 'true', 'false'))
+        ) ELSE '{}' END)
+    FROM annotations AS a ORDER BY at, id"""
+
+# One SELECT per table that records who and when: at, actor, event, subject, details. Acts of the same instant are told
+# in this order.
+_SOURCES = (
+    """SELECT at, actor, kind || ' imported', file, json_object('rows', rows, 'file_sha256', file_hash)
+    FROM imports ORDER BY at, id""",
+    """SELECT created_at, author, 'cohort made', name, json_object('hash', hash, 'purpose', purpose, 'seed', seed,
+        'reports', (SELECT COUNT(*) FROM cohort_members WHERE cohort = name))
+    FROM cohorts ORDER BY created_at, position""",
+    """SELECT at, actor, 'cohort unlocked', cohort, json_object('reason', reason, 'declared', json(details))
+    FROM unlocks ORDER BY at, id""",
+    _ANNOTATIONS,
+    """SELECT r.created_at, r.author, 'reference frozen', r.name, json_object('hash', r.hash, 'cohort', c.name,
+        'label_set', r.label_set_hash, 'k', r.k, 'n', r.n, 'tie', r.tie, 'raters', json(r.raters),
+        'vote_policies', json(r.vote_policies), 'simulated', json(iif(r.simulated, 'true', 'false')))
+    FROM reference_standards AS r JOIN cohorts AS c ON c.hash = r.cohort_hash ORDER BY r.created_at, r.position""",
+    """SELECT created_at, author, 'revision added', 'revision ' || number,
+        json_object('prompt', prompt_hash, 'parent', parent_hash, 'message', message)
+    FROM revisions ORDER BY created_at, number""",
+    """SELECT r.at, r.actor, 'run started', r.hash, json_object('prompt', r.prompt_hash, 'cohort', c.name,
+        'labeler', json(r.labeler), 'sections', json(r.sections), 'repeats', r.repeats)
+    FROM runs AS r JOIN cohorts AS c ON c.hash = r.cohort_hash ORDER BY r.at, r.position""",
+    """SELECT e.at, e.actor, 'run scored', e.run_hash,
+        json_object('evaluation', e.hash, 'reference', r.name, 'policies', json(e.policies))
+    FROM evaluations AS e JOIN reference_standards AS r ON r.hash = e.reference_hash ORDER BY e.at, e.position""",
+    """SELECT l.at, l.actor, 'cohort looked at (' || l.kind || ')', c.name, json_object('prompt', l.prompt_hash)
+    FROM looks AS l JOIN cohorts AS c ON c.hash = l.cohort_hash ORDER BY l.at, l.id""",
+    """SELECT d.at, d.actor, 'revision ' || d.status, 'revision ' || r.number, json_object('prompt', d.prompt_hash,
+        'reason', d.reason, 'evaluation', d.evaluation_hash, 'signed', json(d.signed), 'override', d.override)
+    FROM decisions AS d JOIN revisions AS r ON r.prompt_hash = d.prompt_hash ORDER BY d.at, d.id""",
+)
+
+
+def trail(conn: sqlite3.Connection, *, closed: Sequence[tuple[str, str]], locked: Sequence[str]) -> Iterator[Event]:
+    """Yield every recorded act by time: imports, cohorts, unlocks, labels, references, revisions, runs, scores, looks.
+
+    Labels that a later submission superseded are there too. Call it inside ``snapshot()``, so that all of it is of one
+    moment.
+
+    Args:
+        conn: the connection.
+        closed: (cohort, label-set hash) of the rounds whose labels may be told.
+        locked: cohorts whose reports' labels may not be told, even where another cohort that holds them is closed.
+    """
+    told = {"closed": json_text([list(pair) for pair in closed]), "locked": json_text(list(locked))}
+    sources = [conn.execute(source, told if source is _ANNOTATIONS else ()) for source in _SOURCES]
+    # Instants are text of fixed width, so their order is that of time; merge keeps the sources' order within one.
+    for at, actor, event, subject, details in heapq.merge(*sources, key=lambda row: row[0]):
+        yield Event(instant(at), actor, event, subject, details)
