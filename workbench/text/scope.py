@@ -8,8 +8,9 @@ its own ("no pneumothorax, the effusion has grown"). A cue listed on both sides 
 
 Where cues overlap, the longest counts. A pseudo-negation denies nothing and silences the cue in it ("no change in"); it
 ends the reach of a negation before it, as a comma followed by a cue of another kind does ("no effusion, possible
-pneumonia"). Of a negation and an uncertainty that hold for the same thing the negation counts, unless a comma or the
-far side of the thing parts them: then the nearer does.
+pneumonia"). Of a negation and an uncertainty that hold for the same thing the negation counts ("no effusion, opacity
+suspicious for pneumonia"), unless the uncertainty opens a part after a comma, or stands on the far side of the thing:
+then the nearer does.
 """
 
 from collections.abc import Iterable, Sequence
@@ -131,6 +132,7 @@ class Scopes:
 
     def __init__(self, sentence: Sequence[str], cues: Sequence[Cue], things: Sequence[Named]) -> None:
         self._sentence = sentence
+        self._things = things
         self._sides: dict[Kind, list[tuple[Side, Cue]]] = {}
         self._stops: dict[Kind, list[int]] = {}
         for cue in cues:
@@ -165,10 +167,16 @@ class Scopes:
         return any(side is Side.BEFORE and named.inside_gap(cue) for side, cue in self._sides.get(Kind.NEGATION, ()))
 
     def _outweighs(self, uncertainty: Cue, negation: Cue, named: Named) -> bool:
-        far_side = (uncertainty.start >= named.end) != (negation.start >= named.end)
+        if _distance(uncertainty, named) >= _distance(negation, named):
+            return False
+        if (uncertainty.start >= named.end) != (negation.start >= named.end):
+            return True
         first, last = sorted((uncertainty, negation))
-        parted = far_side or "," in self._sentence[first.end : last.start]
-        return parted and _distance(uncertainty, named) < _distance(negation, named)
+        between = self._sentence[first.end : last.start]
+        if "," not in between:
+            return False
+        comma = last.start - 1 - between[::-1].index(",")
+        return last is negation or not any(comma < thing.start < last.start for thing in self._things)
 
     def _nearest(self, kind: Kind, named: Named) -> Cue | None:
         sides = self._sides.get(kind)
@@ -194,8 +202,10 @@ class Scopes:
     def _reaches_back(self, kind: Kind, cue: Cue, named: Named) -> bool:
         if cue.start < named.end or self._new_clause(named.end, cue.start):
             return False
-        if any(named.end <= stop < cue.start for stop in self._stops_of(kind)):
-            return False
+        for stop in self._stops_of(kind):
+            # ", small" and "and small" open a clause for what stands before; for what stands after they are its list
+            if named.end <= stop < cue.start and self._sentence[stop].lower() not in _PARTING:
+                return False
         between = self._sentence[named.end : cue.start]
         if "," not in between:
             return True
@@ -234,12 +244,18 @@ class Scopes:
         stops = self._stops.get(kind)
         if stops is None:
             stops = [at for at, word in enumerate(self._sentence) if word in _CLAUSE_ENDS]
-            stops += [cue.start for side, cue in self._sides[kind] if side is Side.TERMINATOR]
+            ends = [cue.start for side, cue in self._sides[kind] if side is Side.TERMINATOR]
+            stops += [at for at in ends if self._sentence[at] != "," or not self._list_after(at)]
             if kind is Kind.NEGATION:
                 stops += [cue.start for _, cue in self._sides.get(Kind.PSEUDO, ())]
                 stops += self._opened_after_comma()
             self._stops[kind] = stops
         return stops
+
+    def _list_after(self, at: int) -> bool:
+        """Return whether the comma at ``at`` parts a list that ends in ", or": "no mass, small effusion, or edema"."""
+        rest = self._sentence[at + 1 :]
+        return any(rest[place + 1].lower() in _OR for place, word in enumerate(rest[:-1]) if word == ",")
 
     def _opened_after_comma(self) -> list[int]:
         """Return the commas after which another kind of cue begins: they end a negation."""

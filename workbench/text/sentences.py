@@ -102,9 +102,11 @@ def _ends_at_stop(text: str, start: int, at: int, after: int) -> bool:
     """Return whether the full stop at ``at`` ends the sentence that began at ``start``."""
     if text[at] == "?" and _asks_ahead(text, start, at, after):
         return False
-    follows = text[after : after + 2]
-    if follows and not follows[0].isspace() and not follows.istitle() and text[at] not in _FULL_WIDTH:
-        return False
+    follows = text[after : after + 1]
+    if follows and not follows.isspace() and text[at] not in _FULL_WIDTH:
+        glued = follows.isupper() or (follows.isalpha() and at - start > 4 and text[at - 4 : at].isalpha())
+        if not glued or after - at > 2:  # a row of points leads on: "Pneumothorax....none"
+            return False
     if at - start > 5 and text[at - 5 : at].isalpha():
         return True  # a long word before it: the usual case, settled first
     if text[at] != ".":
