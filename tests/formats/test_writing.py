@@ -88,6 +88,32 @@ def test_a_place_that_cannot_be_written_is_named(tmp_path: Path) -> None:
         pass
     with pytest.raises(InputError, match=r"none/out\.csv cannot be written: its folder does not exist"):
         replacing(tmp_path / "none" / "out.csv").__enter__()
+    with pytest.raises(InputError, match="is a device or a pipe"):
+        replacing(Path(os.devnull)).__enter__()
+    with pytest.raises(InputError, match="cannot be written: File name too long"):
+        replacing(tmp_path / ("n" * 300)).__enter__()
+
+
+def test_a_disk_that_fills_up_is_told_and_leaves_the_old_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "out.csv"
+    path.write_text("old")
+
+    def full(_handle: int) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("workbench.formats.writing.os.fsync", full)
+    with pytest.raises(InputError, match="could not be written: No space left on device; nothing"), replacing(path):
+        pass
+    assert (path.read_text(), [entry.name for entry in tmp_path.iterdir()]) == ("old", ["out.csv"])
+
+
+def test_a_link_stays_a_link_and_what_it_points_at_is_written(tmp_path: Path) -> None:
+    (tmp_path / "there").mkdir()
+    link, target = tmp_path / "out.csv", tmp_path / "there" / "labels.csv"
+    link.symlink_to(target)
+    with replacing(link) as file:
+        file.write("new")
+    assert (link.is_symlink(), target.read_text()) == (True, "new")
 
 
 @given(st.lists(st.text(st.characters(exclude_characters="\0", exclude_categories=["Cs"])), min_size=1, max_size=4))

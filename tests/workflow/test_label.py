@@ -1,6 +1,7 @@
 """Labelling a file: rows in order, failures apart, nothing half written, no database."""
 
 import csv
+import os
 from collections.abc import Callable
 from pathlib import Path
 
@@ -11,6 +12,7 @@ from workbench.domain.prompts import Prompt
 from workbench.errors import InputError, NotFoundError
 from workbench.prompting.files import prompt_text
 from workbench.workflow.label import Labelling, label_file, labelling
+from workbench.workflow.opening import open_study
 from workbench.workflow.study import Study
 
 Write = Callable[[str, str], Path]
@@ -89,6 +91,31 @@ def test_the_source_is_never_overwritten(using: Labelling, csv_file: Write) -> N
     with pytest.raises(InputError, match="is the file to be labelled"):
         label_file(using, source, source)
     assert source.read_text(encoding="utf-8") == REPORTS
+
+
+def test_a_source_named_like_the_failures_is_never_overwritten(
+    using: Labelling, csv_file: Write, tmp_path: Path
+) -> None:
+    source = csv_file("out.failures.csv", REPORTS)
+    with pytest.raises(InputError, match="is the file to be labelled"):
+        label_file(using, source, tmp_path / "out.csv")
+    assert source.read_text(encoding="utf-8") == REPORTS
+
+
+@pytest.mark.parametrize("out", ["", ".", os.devnull, "n" * 300])
+def test_a_place_where_no_file_can_be_is_refused(using: Labelling, csv_file: Write, out: str) -> None:
+    with pytest.raises(InputError, match=r"is a folder|is a device|cannot be written"):
+        label_file(using, csv_file("in.csv", REPORTS), Path(out), workers=1)
+
+
+def test_a_file_put_beside_the_accepted_ones_does_not_label(study: Study, make_prompt: Callable[..., Prompt]) -> None:
+    study.prompts_folder.mkdir(parents=True, exist_ok=True)
+    (study.prompts_folder / "0001.md").write_text(prompt_text(make_prompt()), encoding="utf-8")
+    open_study(study.folder)
+    (study.prompts_folder / "0009.md").write_text(prompt_text(make_prompt("later", "fluid")), encoding="utf-8")
+    (study.prompts_folder / "0010.md").write_text("no prompt at all", encoding="utf-8")
+    chosen = labelling(study.folder)
+    assert (chosen.prompt_file.name, chosen.prompt.hash) == ("0001.md", make_prompt().hash)
 
 
 def test_the_highest_accepted_file_labels_and_no_database_is_made(using: Labelling, study: Study) -> None:

@@ -39,6 +39,17 @@ def replacing(path: Path) -> Iterator[TextIO]:
         yield file
 
 
+def require_writable(path: Path) -> None:
+    """Raise InputError where no file can be put: a folder, a device or pipe, a name the system does not take."""
+    try:
+        if path.is_dir():
+            raise InputError(f"{path} is a folder; name the file to write in it.")
+        if path.exists() and not path.is_file():
+            raise InputError(f"{path} is a device or a pipe, which a file cannot replace; name a file.")
+    except OSError as error:
+        raise InputError(f"{path} cannot be written: {_reason(error)}.") from error
+
+
 @contextmanager
 def replacing_path(path: Path, *, private: bool = False) -> Iterator[Path]:
     """Give the path of an empty file that takes the place of ``path`` when all went well, as ``replacing`` does.
@@ -48,10 +59,10 @@ def replacing_path(path: Path, *, private: bool = False) -> Iterator[Path]:
     Raises:
         InputError: the folder is missing, ``path`` is a folder, or it may not be written to.
     """
-    if path.is_dir():
-        raise InputError(f"{path} is a folder; name the file to write in it.")
+    require_writable(path)
+    target = Path(os.path.realpath(path))  # a link stays one, and what it points at is written
     try:
-        handle, name = tempfile.mkstemp(prefix=f".{path.name}.", suffix=".partial", dir=path.parent)
+        handle, name = tempfile.mkstemp(prefix=f".{target.name}.", suffix=".partial", dir=target.parent)
     except OSError as error:
         raise InputError(f"{path} cannot be written: {_reason(error)}.") from error
     aside = Path(name)
@@ -60,8 +71,11 @@ def replacing_path(path: Path, *, private: bool = False) -> Iterator[Path]:
             yield aside
             os.fsync(file.fileno())
         if not private:
-            _take_usual_rights(aside, path)
-        aside.replace(path)
+            _take_usual_rights(aside, target)
+        aside.replace(target)
+    except OSError as error:
+        aside.unlink(missing_ok=True)
+        raise InputError(f"{path} could not be written: {_reason(error)}; nothing was changed.") from error
     except BaseException:
         aside.unlink(missing_ok=True)
         raise

@@ -6,16 +6,18 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from workbench.domain.findings import LabelSet, Policy, State
-from workbench.domain.prompts import Prompt
+from workbench.domain.prompts import Prompt, RevisionStatus
 from workbench.errors import InputError, NotFoundError
 from workbench.evaluation.consensus import per_finding
 from workbench.formats.label_sets import read_label_set
 from workbench.formats.labels import writing_codes
 from workbench.formats.reports import iter_reports
-from workbench.formats.writing import guard, replacing, row_writer
+from workbench.formats.writing import guard, replacing, require_writable, row_writer
 from workbench.labelers.rules import check_engine
-from workbench.prompting.files import read_prompt
+from workbench.prompting.files import parse_prompt, read_prompt
 from workbench.running.bulk import label_many
+from workbench.storage import prompts as prompt_store
+from workbench.storage.database import Database
 from workbench.workflow.settings import StudySettings, read_settings
 from workbench.workflow.study import find_study, with_policies
 
@@ -44,7 +46,9 @@ class Labelled:
 
 
 def labelling(folder: Path | None = None, *, prompt: Path | None = None) -> Labelling:
-    """Return what labels a file in a study: ``prompt``, or the copy of its highest accepted revision.
+    """Return what labels a file in a study: ``prompt``, or its highest accepted revision.
+
+    A study without a database has what stands in its prompts folder.
 
     Raises:
         NotFoundError: the folder is no study, or has no accepted revision.
@@ -53,14 +57,30 @@ def labelling(folder: Path | None = None, *, prompt: Path | None = None) -> Labe
     root = find_study(folder)
     settings = read_settings(root / "data" / "study.toml")
     label_set = with_policies(read_label_set(root / "data" / settings.label_set), settings)
-    if prompt is None:
-        files = sorted((root / "prompts" / label_set.id).glob("[0-9][0-9][0-9][0-9].md"))
-        if not files:
-            raise NotFoundError(
-                f"{root} has no accepted prompt in prompts/{label_set.id}; name one with --prompt FILE."
-            )
-        prompt = files[-1]
-    return Labelling(read_prompt(prompt, label_set=label_set), prompt, label_set, settings)
+    if prompt is not None:
+        return Labelling(read_prompt(prompt, label_set=label_set), prompt, label_set, settings)
+    folder = root / "prompts" / label_set.id
+    accepted = _accepted(root / "data" / "workbench.db")
+    if accepted is not None:
+        file = folder / f"{accepted[0]:04d}.md"
+        return Labelling(parse_prompt(accepted[1], label_set=label_set, where=file.name), file, label_set, settings)
+    files = sorted(folder.glob("[0-9][0-9][0-9][0-9].md"))
+    if not files:
+        raise NotFoundError(f"{root} has no accepted prompt in prompts/{label_set.id}; name one with --prompt FILE.")
+    return Labelling(read_prompt(files[-1], label_set=label_set), files[-1], label_set, settings)
+
+
+def _accepted(database: Path) -> tuple[int, str] | None:
+    """Return number and file text of the highest accepted revision of a database; None without either.
+
+    A file in the prompts folder is a copy of an accepted revision only when the database says so: one that somebody
+    put there later is a candidate.
+    """
+    if not database.exists():
+        return None
+    with Database(database).read() as conn:
+        accepted = [r for r in prompt_store.revisions(conn) if r.status is RevisionStatus.ACCEPTED]
+        return (accepted[-1].number, prompt_store.prompt_text(conn, accepted[-1].prompt_hash)) if accepted else None
 
 
 def label_file(
@@ -87,9 +107,11 @@ def label_file(
         WorkbenchError: the rules engine does not pass its own check.
     """
     check_engine()
-    if out.resolve() == source.resolve():
-        raise InputError(f"{out} is the file to be labelled; name another file for the labels.")
+    require_writable(out)
     failures = out.with_name(f"{out.stem}.failures.csv")
+    if source.resolve() in {out.resolve(), failures.resolve()}:
+        what = "labels" if out.resolve() == source.resolve() else "labels, beside which the failures are put"
+        raise InputError(f"{source} is the file to be labelled; name another file for the {what}.")
     reports = iter_reports(source, form=form, columns=columns, encoding=encoding)
     rows = ((report.id, report.select(using.settings.sections)) for report in reports)
     labels = label_many(rows, using.prompt, using.label_set, workers=workers)
