@@ -95,7 +95,7 @@ with left:
             allocate_form(here)
         for view in views:
             if view.locked:
-                with st.expander(f"Unlock {view.cohort.name}", icon=":material/lock:"):
+                with st.expander(f"Unlock {widgets.plain(view.cohort.name)}", icon=":material/lock:"):
                     unlock_form(here, view.cohort.name)
 with right:
     if views:

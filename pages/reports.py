@@ -42,7 +42,7 @@ with st.container(horizontal=True, gap="large"):
     st.metric("Patients", f"{len({line.patient_id for line in shelf.lines}):,}", width="content")
     for view in views:
         lock = " (locked)" if view.locked else ""
-        st.metric(f"{view.cohort.name}{lock}", f"{view.reports:,}", width="content")
+        st.metric(f"{widgets.plain(view.cohort.name)}{lock}", f"{view.reports:,}", width="content")
 if shelf.hidden:
     st.caption(
         f"{shelf.hidden} reports are hidden: their validation cohort is locked, and whoever edits prompts must not see "

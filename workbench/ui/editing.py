@@ -140,7 +140,7 @@ def trial(here: state.Here, result: Trial) -> None:
 
 
 def _flip(here: state.Here, flip: Flip) -> None:
-    name = here.study.label_set.get(flip.finding_id).name
+    name = widgets.plain(here.study.label_set.get(flip.finding_id).name)
     states = f"{widgets.STATE_NAMES[flip.before]} → {widgets.STATE_NAMES[flip.after]}"
     word, icon = ("right now", ":material/check:") if flip.fixed else ("wrong now", ":material/close:")
     with st.expander(f"{name} in {widgets.plain(flip.report_id)}: {word} ({states})", icon=icon), widgets.explained():

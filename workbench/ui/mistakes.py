@@ -30,7 +30,8 @@ def draw(here: state.Here, mistake: Mistake) -> None:
         evidence = [mistake.evidence] if mistake.kind is not MistakeKind.FAILED else []
         widgets.report_text(mistake.report, here.study.settings.sections, evidence)
     with facts:
-        st.markdown(f"**{here.study.label_set.get(mistake.finding_id).name}** {KINDS[mistake.kind]}")
+        name = widgets.plain(here.study.label_set.get(mistake.finding_id).name)
+        st.markdown(f"**{name}** {KINDS[mistake.kind]}")
         said = widgets.STATE_NAMES[mistake.predicted]
         st.markdown(f"Labeler: **{said}**{', on these words:' if mistake.evidence else ', no words quoted.'}")
         if mistake.evidence:

@@ -1,5 +1,6 @@
 """The rater's panel: a control per finding, every click saved as a draft."""
 
+import html
 import time
 from datetime import datetime
 from itertools import groupby
@@ -55,13 +56,13 @@ def _controls(here: state.Here, task: RatingTask) -> dict[str, State]:
     placed = 0
     for name, findings in groups:
         with columns[0 if placed < half else 1]:
-            st.html(f'<div class="wb-name">{name}</div>')
+            st.html(f'<div class="wb-name">{html.escape(name)}</div>')
             for finding in findings:
                 key = f"rate.{here.actor.name}.{task.report.id}.{finding.id}"
                 if key not in st.session_state:
                     st.session_state[key] = own.get(finding.id, State.NOT_MENTIONED)
                 chosen = st.segmented_control(
-                    f"{':red[●] ' if finding.critical else ''}{finding.name}",
+                    f"{':red[●] ' if finding.critical else ''}{widgets.plain(finding.name)}",
                     OPTIONS,
                     format_func=SHOWN.__getitem__,
                     key=key,
