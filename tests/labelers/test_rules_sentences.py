@@ -151,10 +151,12 @@ def test_a_denial_holds_for_a_whole_list_before_or_after_it(names: list[tuple[st
         assert set(of(means, text).values()) == {"absent"}, text
 
 
-@given(st.sampled_from(CASES).map(lambda case: case.values), st.randoms(use_true_random=False))
+@given(
+    st.sampled_from([case.values for case in CASES if "\n" not in case.values[0]]), st.randoms(use_true_random=False)
+)
 def test_the_way_a_sentence_is_typed_does_not_change_what_it_says(case: tuple[str, str], random) -> None:
     text, expected = case
-    single = "\n" not in text and text.count(".") == text.endswith(".") and ":" not in text
+    single = text.count(".") == text.endswith(".") and ":" not in text
     spaced = "".join(character * random.choice((1, 1, 3)) if character == " " else character for character in text)
     changed = [text.upper(), text.lower(), spaced, f"  {text}  ", f"Chest radiograph.\n\n{text}\n\nEnd of report."]
     if single:

@@ -35,7 +35,7 @@ _FUNCTION_WORDS = frozenset(
 
 _END = re.compile(r"[.!?。！？\n][.!?。！？\"')\]]*")
 # A forgotten full stop: words that open a sentence, capitalised after a lower-case word.
-_OPENING = re.compile(r" (?:No|There|The|This|These) ")
+_OPENING = re.compile(r"(?<=\S) +(?:No|There|The|This|These)\s")
 _LONGEST = 1_200  # characters of a sentence
 _FULL_LINE = 45  # characters
 _FULL_WIDTH = "。！？"
