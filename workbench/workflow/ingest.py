@@ -1,8 +1,9 @@
 """Reports in and raters' labels in: all of a file or nothing of it."""
 
 import hashlib
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -10,8 +11,10 @@ from workbench.domain.actors import Actor, Role
 from workbench.domain.annotations import Annotation
 from workbench.domain.cohorts import Cohort
 from workbench.errors import InputError
-from workbench.formats.labels import RaterRow, read_labels
+from workbench.formats.labels import RATER, RaterRow, read_labels
 from workbench.formats.reports import read_reports
+from workbench.formats.tables import read_table
+from workbench.formats.votes import ReadVote, is_long, read_long
 from workbench.storage import annotations as annotation_store
 from workbench.storage import imports as import_store
 from workbench.storage import reports as report_store
@@ -91,15 +94,17 @@ def import_labels(
     encoding: str = "utf-8",
     simulated: bool = False,
 ) -> LabelImport:
-    """Take raters' labels from a wide CSV (1 / 0 / -1 / blank) into the study, all of them or none.
+    """Take raters' labels into the study, all of a file or none.
 
     Args:
         study: the study.
         actor: a lead or admin.
-        path: the file; one rater per file (``rater``) or a column that names the rater (``rater_column``).
-        rater: whose labels the file holds; the file's name without ending when neither is given.
+        path: a wide CSV (1 / 0 / -1 / blank), or a long one as ``export_votes`` writes it, which also brings times,
+            evidence and sources.
+        rater: whose labels a wide file holds; by its column ``rater`` when neither this nor ``rater_column`` is given,
+            else by its name without ending.
         report_column: the column with the report id.
-        rater_column: the column with the rater.
+        rater_column: the column with the rater, for one file of several.
         cohort: take only the rows of this cohort's reports; all rows when None.
         encoding: of the file.
         simulated: the labels were not made by a person; said wherever they count.
@@ -108,45 +113,61 @@ def import_labels(
         InputError: a row names an unknown report, finding or value; says which.
     """
     actor.require(Role.LEAD, Role.ADMIN, to="import labels")
-    named = rater or (None if rater_column else path.stem)
-    rows = read_labels(
-        path, study.label_set, rater=named, report_column=report_column, rater_column=rater_column, encoding=encoding
-    )
-    if cohort is not None:
-        rows = [row for row in rows if row.report_id in cohort.members]
     now = datetime.now(UTC)
-    submitted = [row for row in rows if row.reviewed]
-    with study.database.write() as conn:
-        _check_reports_known(set(report_store.text_hashes(conn)), rows, path.name)
-        import_store.add(
-            conn, "labels", path.name, file_hash=_file_hash(path), actor=actor.name, at=now, rows=len(rows)
+    if is_long(path, encoding):
+        if rater or rater_column:
+            raise InputError(f"{path.name} says itself who labelled each row; leave the rater out.")
+        votes = read_long(path, study.label_set, now=now, encoding=encoding)
+    else:
+        if rater is None and rater_column is None:
+            rater = None if RATER in read_table(path, encoding).columns else path.stem
+        rows = read_labels(
+            path,
+            study.label_set,
+            rater=rater,
+            report_column=report_column,
+            rater_column=rater_column,
+            encoding=encoding,
         )
-        annotation_store.append_many(conn, [_annotation(study, row, path.name, now, simulated) for row in submitted])
-    counts: dict[str, int] = {}
-    for row in submitted:
-        counts[row.rater] = counts.get(row.rater, 0) + 1
-    return LabelImport(path.name, counts, len(rows) - len(submitted))
+        votes = [_vote(study, row, path.name, now) for row in rows]
+    if cohort is not None:
+        votes = [vote for vote in votes if vote.report_id in cohort.members]
+    submitted = [vote.given for vote in votes if vote.given is not None]
+    if simulated:
+        submitted = [replace(given, simulated=True) for given in submitted]
+    with study.database.write() as conn:
+        _check_reports_known(set(report_store.text_hashes(conn)), votes, path.name)
+        import_store.add(
+            conn, "labels", path.name, file_hash=_file_hash(path), actor=actor.name, at=now, rows=len(votes)
+        )
+        annotation_store.append_many(conn, submitted)
+    counts = Counter(given.rater for given in submitted)
+    return LabelImport(path.name, dict(counts), len(votes) - len(submitted))
 
 
-def _check_reports_known(known: set[str], rows: list[RaterRow], file: str) -> None:
-    for row in rows:
-        if row.report_id not in known:
+def _check_reports_known(known: set[str], votes: Sequence[ReadVote], file: str) -> None:
+    for vote in votes:
+        if vote.report_id not in known:
             raise InputError(
-                f"{file}, row {row.row}: report {row.report_id} is not in this study; import the reports first."
+                f"{file}, row {vote.row}: report {vote.report_id} is not in this study; import the reports first."
             )
 
 
-def _annotation(study: Study, row: RaterRow, file: str, at: datetime, simulated: bool) -> Annotation:
-    return Annotation(
+def _vote(study: Study, row: RaterRow, file: str, at: datetime) -> ReadVote:
+    """Return a row of a wide file as a vote; what was not reviewed is none, whatever the row holds."""
+    if not row.reviewed:
+        return ReadVote(row.report_id, row.rater, None, row.row)
+    given = Annotation(
         report_id=row.report_id,
         rater=row.rater,
         states=row.states,
         submitted=True,
         at=at,
         label_set_hash=study.label_set.hash,
+        comment=row.comment,
         source=file,
-        simulated=simulated,
     )
+    return ReadVote(row.report_id, row.rater, given, row.row)
 
 
 def _file_hash(path: Path) -> str:

@@ -1,0 +1,315 @@
+"""Taking votes, references, agreement and the audit trail out of a study, as CSV or Parquet.
+
+Votes and what follows from them leave only when their round is closed, that is, once a reference is frozen on them:
+until then whoever leads a study sees progress and no labels (method 6). Nothing of a locked validation cohort leaves
+before it is unlocked on record (method 18).
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from itertools import groupby
+from pathlib import Path
+from sqlite3 import Connection
+
+import numpy as np
+
+from workbench.domain.actors import Actor, Role
+from workbench.domain.annotations import Annotation
+from workbench.domain.cohorts import Cohort
+from workbench.domain.findings import MISSING, LabelSet, State
+from workbench.errors import ConflictError, NotFoundError, RightsError
+from workbench.evaluation.agreement import Agreement, agreement
+from workbench.evaluation.consensus import collapse, per_finding
+from workbench.formats.exports import Column, Form, Kind, form_of, write_table
+from workbench.formats.votes import LONG, Vote, long_rows, wide_columns, wide_row
+from workbench.storage import annotations as annotation_store
+from workbench.storage import audit as audit_store
+from workbench.storage import cohorts as cohort_store
+from workbench.storage import label_sets as label_set_store
+from workbench.storage import references as reference_store
+from workbench.storage import reports as report_store
+from workbench.storage.references import ReferenceHead
+from workbench.workflow.cohorts import list_cohorts, require_unlocked
+from workbench.workflow.study import Study
+
+
+class Shape(StrEnum):
+    """How votes are laid out."""
+
+    LONG = "long"  # one row per report, rater and finding, with everything known of it
+    WIDE = "wide"  # one row per report and rater, one column per finding: 1 / 0 / -1 / blank
+
+
+@dataclass(frozen=True, slots=True)
+class Exported:
+    """What was written: the file, its format, how many rows, and the cohort and reference that it is of."""
+
+    path: Path
+    form: Form
+    rows: int
+    cohort: str = ""
+    reference: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class _Closed:
+    """A closed round: a cohort, the reference frozen on it, the label set it was rated by, and whose votes leave."""
+
+    cohort: Cohort
+    reference: ReferenceHead
+    label_set: LabelSet
+    raters: tuple[str, ...]
+
+
+def export_votes(
+    study: Study, actor: Actor, name: str, path: Path, *, form: str | None = None, shape: Shape = Shape.LONG
+) -> Exported:
+    """Write the raters' submitted labels of a closed round, reports that a rater did not submit marked as such.
+
+    ``import labels`` takes either shape in again, with the same raters and the same marks; the long one also with
+    times, evidence and sources.
+
+    Args:
+        study: the study.
+        actor: a lead or admin.
+        name: a cohort (everybody's votes), or a reference (those that were counted in it).
+        path: where to.
+        form: csv or parquet; by the path's ending when None.
+        shape: long or wide.
+
+    Raises:
+        RightsError: no reference is frozen on the cohort yet, or it is a locked validation cohort.
+        NotFoundError: there is no such cohort or reference.
+    """
+    actor.require(Role.LEAD, Role.ADMIN, to="export votes")
+    written = _form(study, path, form)
+    with study.database.snapshot() as conn:
+        closed = _closed(study, conn, name, "export its votes")
+        votes = _votes(conn, closed, closed.raters)
+        if shape is Shape.WIDE:
+            columns = wide_columns(closed.label_set)
+            count = write_table(path, columns, (wide_row(closed.label_set, vote) for vote in votes), written)
+        else:
+            rows = (row for vote in votes for row in long_rows(closed.label_set, vote))
+            count = write_table(path, LONG, rows, written)
+    return Exported(path, written, count, closed.cohort.name, closed.reference.name)
+
+
+def export_reference(
+    study: Study, actor: Actor, path: Path, *, name: str | None = None, form: str | None = None
+) -> Exported:
+    """Write a frozen reference, one row per report and finding: outcome, votes, tie, and the rule that made it.
+
+    Args:
+        study: the study.
+        actor: a lead or admin.
+        path: where to.
+        name: a reference, or a cohort, whose first one it is; the newest when None.
+        form: csv or parquet; by the path's ending when None.
+
+    Raises:
+        RightsError: no reference is frozen on the cohort yet, or it is a locked validation cohort.
+        NotFoundError: there is no such cohort or reference.
+    """
+    actor.require(Role.LEAD, Role.ADMIN, to="export a reference")
+    written = _form(study, path, form)
+    with study.database.snapshot() as conn:
+        closed = _closed(study, conn, name, "export its reference")
+        count = write_table(path, REFERENCE_COLUMNS, _reference_rows(conn, closed), written)
+    return Exported(path, written, count, closed.cohort.name, closed.reference.name)
+
+
+def export_agreement(
+    study: Study, actor: Actor, path: Path, *, name: str | None = None, form: str | None = None
+) -> tuple[Exported, Agreement]:
+    """Write how far the raters of a reference agree, one row per finding, and return it too.
+
+    Labels are collapsed by the reference's vote policies (method 7). Each coefficient has its value, n, 95 % interval
+    and, where it is undefined, the reason.
+
+    Raises:
+        InputError: a single rater made the reference.
+        RightsError: no reference is frozen on the cohort yet, or it is a locked validation cohort.
+        NotFoundError: there is no such cohort or reference.
+    """
+    actor.require(Role.LEAD, Role.ADMIN, to="export agreement")
+    written = _form(study, path, form)
+    with study.database.snapshot() as conn:
+        closed = _closed(study, conn, name, "export its agreement")
+        agreed = _agreement(conn, closed)
+    columns = [Column(n) for n in ("reference", "reference_hash", "finding")] + [Column("reports", Kind.WHOLE)]
+    for figure in agreed.overall.figures():
+        columns += [Column(figure, Kind.NUMBER), Column(f"{figure}_n", Kind.WHOLE), Column(f"{figure}_reason")]
+        columns += [Column(f"{figure}_low", Kind.NUMBER), Column(f"{figure}_high", Kind.NUMBER)]
+    rows = []
+    for finding, found in zip(agreed.finding_ids, agreed.findings, strict=True):
+        row: list[object] = [closed.reference.name, closed.reference.hash, finding, found.items]
+        for value in found.figures().values():
+            row += [value.value, value.n, value.reason or None, value.low, value.high]
+        rows.append(row)
+    count = write_table(path, columns, rows, written)
+    return Exported(path, written, count, closed.cohort.name, closed.reference.name), agreed
+
+
+def export_audit(study: Study, actor: Actor, path: Path, *, form: str | None = None) -> Exported:
+    """Write who did what and when, in the order of time.
+
+    That labels were given is always told; which ones, only for reports of closed rounds that are not locked.
+    """
+    actor.require(Role.LEAD, Role.ADMIN, to="export the audit trail")
+    written = _form(study, path, form)
+    views = list_cohorts(study)
+    names = {view.cohort.hash: view.cohort.name for view in views}
+    with study.database.snapshot() as conn:
+        closed = [(names[head.cohort_hash], head.label_set_hash) for head in reference_store.heads(conn)]
+        events = audit_store.trail(conn, closed=closed, locked=[view.cohort.name for view in views if view.locked])
+        rows = ((e.at, e.actor, e.event, e.subject, e.details) for e in events)
+        count = write_table(path, AUDIT_COLUMNS, rows, written)
+    return Exported(path, written, count)
+
+
+REFERENCE_COLUMNS = (
+    Column("report_id"),
+    Column("finding"),
+    Column("outcome"),
+    Column("present_votes", Kind.WHOLE),
+    Column("missing_votes", Kind.WHOLE),
+    Column("tie", Kind.FLAG),
+    Column("reference"),
+    Column("reference_hash"),
+    Column("k", Kind.WHOLE),
+    Column("n", Kind.WHOLE),
+    Column("tie_becomes"),
+    Column("vote_policy"),
+    Column("raters"),
+    Column("label_set"),
+    Column("label_set_version"),
+    Column("label_set_hash"),
+    Column("frozen_at", Kind.INSTANT),
+    Column("frozen_by"),
+    Column("simulated", Kind.FLAG),
+)
+AUDIT_COLUMNS = (Column("at", Kind.INSTANT), Column("actor"), Column("event"), Column("subject"), Column("details"))
+
+
+def refuse_own_file(study: Study, path: Path) -> None:
+    """Raise ConflictError where an output would take the place of a file that the study is made of."""
+    there, data = path.resolve(), (study.folder / "data").resolve()
+    database = study.database.path.resolve()
+    own = {
+        data / "study.toml",
+        data / study.settings.label_set,
+        *(Path(f"{database}{s}") for s in ("", "-wal", "-shm")),
+    }
+    if there in own or there.is_relative_to((study.folder / "prompts").resolve()):
+        raise ConflictError(f"{path} is a part of the study itself and is never overwritten; name another file.")
+
+
+def _form(study: Study, path: Path, form: str | None) -> Form:
+    refuse_own_file(study, path)
+    return form_of(path, form)
+
+
+def _closed(study: Study, conn: Connection, name: str | None, to: str) -> _Closed:
+    """Return the closed round of a cohort or reference, refusing one that is open or locked."""
+    heads = reference_store.heads(conn)
+    cohort = cohort_store.get(conn, name) if name is not None else None
+    if cohort is not None:
+        of_cohort = [head for head in heads if head.cohort_hash == cohort.hash]
+        head = _first(of_cohort, study.label_set.hash)
+        if head is None:
+            raise RightsError(
+                f"The round of the cohort {cohort.name} is not closed, so nobody may {to} yet: freeze its reference "
+                f"first with `workbench reference freeze {cohort.name}`."
+            )
+    else:
+        head = _named(conn, heads, name)
+        cohort = cohort_store.by_hash(conn, head.cohort_hash)
+    label_set = label_set_store.get(conn, head.label_set_hash)
+    assert cohort is not None  # noqa: S101 - a reference cannot be kept without its cohort and label set
+    assert label_set is not None  # noqa: S101
+    require_unlocked(study, cohort, to)
+    counted = head.raters if cohort.name != name else _all_raters(conn, cohort, head.label_set_hash)
+    return _Closed(cohort, head, label_set, counted)
+
+
+def _first(heads: Sequence[ReferenceHead], label_set_hash: str) -> ReferenceHead | None:
+    """Return the first reference by the study's label set, else the first by any."""
+    return next((head for head in heads if head.label_set_hash == label_set_hash), next(iter(heads), None))
+
+
+def _named(conn: Connection, heads: Sequence[ReferenceHead], name: str | None) -> ReferenceHead:
+    if name is None:
+        if not heads:
+            raise NotFoundError("No reference is frozen yet; freeze one with `workbench reference freeze COHORT`.")
+        return heads[-1]
+    found = next((h for h in heads if h.name == name or (len(name) >= 6 and h.hash.startswith(name))), None)
+    if found is None:
+        cohorts = ", ".join(cohort.name for cohort in cohort_store.list_all(conn)) or "none yet"
+        references = ", ".join(head.name for head in heads) or "none yet"
+        raise NotFoundError(
+            f"There is no cohort or reference {name}; the study has the cohorts {cohorts} and the references "
+            f"{references}."
+        )
+    return found
+
+
+def _all_raters(conn: Connection, cohort: Cohort, label_set_hash: str) -> tuple[str, ...]:
+    return tuple(annotation_store.submitted_counts(conn, list(cohort.members), label_set_hash))
+
+
+def _votes(conn: Connection, closed: _Closed, raters: Sequence[str]) -> Iterator[Vote]:
+    """Yield each report and rater of a round in order, with what the rater submitted of it."""
+    given = annotation_store.iterate_submitted(conn, closed.cohort.name, closed.reference.label_set_hash)
+    by_report = groupby(given, key=lambda annotation: annotation.report_id)
+    coming = next(by_report, None)
+    for report_id in sorted(closed.cohort.members):
+        submitted: dict[str, Annotation] = {}
+        if coming is not None and coming[0] == report_id:
+            submitted = {annotation.rater: annotation for annotation in coming[1]}
+            coming = next(by_report, None)
+        for rater in raters:
+            yield report_id, rater, submitted.get(rater)
+
+
+def _reference_rows(conn: Connection, closed: _Closed) -> Iterator[Sequence[object]]:
+    head, label_set = closed.reference, closed.label_set
+    rule, raters = head.rule, "; ".join(head.raters)
+    of_label_set = (label_set.id, label_set.version, label_set.hash)
+    place = {finding: i for i, finding in enumerate(label_set.ids)}
+    items = reference_store.iterate_items(conn, head.hash)
+    for report_id, of_report in groupby(items, key=lambda item: item[0]):
+        for _, finding, item in sorted(of_report, key=lambda found: place[found[1]]):
+            yield (
+                report_id,
+                finding,
+                item.outcome.value,
+                item.present,
+                item.missing,
+                item.tie,
+                head.name,
+                head.hash,
+                rule.k,
+                rule.n,
+                rule.tie.value,
+                head.vote_policies.of(finding).value,
+                raters,
+                *of_label_set,
+                head.created_at,
+                head.author,
+                head.simulated,
+            )
+
+
+def _agreement(conn: Connection, closed: _Closed) -> Agreement:
+    findings, raters = closed.label_set.ids, closed.reference.raters
+    report_ids = sorted(closed.cohort.members)
+    codes = np.full((len(report_ids), len(findings), len(raters)), MISSING, dtype=np.int8)
+    for i, (_, _, given) in enumerate(_votes(conn, closed, raters)):
+        if given is not None:
+            labels = [given.states.get(finding, State.NOT_MENTIONED).code for finding in findings]
+            codes[i // len(raters), :, i % len(raters)] = labels
+    patients = report_store.patients(conn)
+    collapsed = collapse(codes, per_finding(closed.reference.vote_policies, findings))
+    return agreement(findings, collapsed, patients=[patients[report] for report in report_ids])
