@@ -6,8 +6,9 @@ commas only where an "and" or "or" shows that they part a list. Neither passes a
 ("the effusion has grown and pneumonia is unlikely"), nor does a cue before pass one that opens a clause with a verb of
 its own ("no pneumothorax, the effusion has grown"). A cue listed on both sides ("possible") looks forward first.
 
-Where cues overlap, the longest counts. A pseudo-negation denies nothing and silences the cue in it ("no change in"); it
-ends the reach of a negation before it, as a comma followed by a cue of another kind does ("no effusion, possible
+Where cues overlap, the longest counts. A pseudo-negation denies nothing and silences the cue in it ("no change in"),
+but denies what has its words in its own name ("vascularity is not increased", "no enlargement of the heart"). It ends
+the reach of a negation before it, as a comma followed by a cue of another kind does ("no effusion, possible
 pneumonia"). Of a negation and an uncertainty that hold for the same thing the negation counts ("no effusion, opacity
 suspicious for pneumonia"), unless the uncertainty opens a part after a comma, or stands on the far side of the thing:
 then the nearer does.
@@ -74,8 +75,8 @@ class Named(NamedTuple):
     end: int
 
     def inside_gap(self, cue: Cue) -> bool:
-        """Return whether a cue stands in the gap."""
-        return self.head_end <= cue.start and cue.end <= self.tail_start
+        """Return whether a cue ends in the gap, begun there or at the sign before it ("heart: no ...")."""
+        return self.start < cue.start and self.head_end < cue.end <= self.tail_start
 
     def touches(self, cue: Cue) -> bool:
         """Return whether a cue is made of words of the thing itself, which then says nothing of it."""
@@ -152,6 +153,8 @@ class Scopes:
 
     def state_of(self, named: Named) -> State:
         """Return present, absent or uncertain; not mentioned for what is only named as past."""
+        if any(named.touches(cue) for _, cue in self._sides.get(Kind.PSEUDO, ())):
+            return State.ABSENT  # "not increased" denies a thing called "increased", "no increase in" one so called
         negation = self._nearest(Kind.NEGATION, named)
         uncertainty = self._nearest(Kind.UNCERTAINTY, named)
         if negation is not None and uncertainty is not None:
