@@ -1,10 +1,12 @@
+import json
+
 import numpy as np
 import pytest
 
 from workbench.domain.findings import FAILED, MISSING, Policy
 from workbench.domain.references import VoteRule
 from workbench.errors import InputError
-from workbench.evaluation.benchmark import rule_of_others, single_rater_benchmark
+from workbench.evaluation.benchmark import Benchmark, rule_of_others, single_rater_benchmark
 
 RATERS = ["ann", "ben", "cai", "dee", "eli", "fay"]
 
@@ -81,3 +83,19 @@ def test_an_uncertain_vote_counts_by_policy_on_both_sides() -> None:
     assert first(Policy.PRESENT) == (2, 0, 2)  # reference present, ann present
     assert first(Policy.ABSENT) == (1, 0, 2)  # reference absent, ann absent
     assert first(Policy.EXCLUDE) == (1, 0, 1)  # ann's own vote is out
+
+
+def test_json_gives_the_same_benchmark_back() -> None:
+    rng = np.random.default_rng(0)
+    votes = rng.choice([1, 0, -1, -2, MISSING], size=(12, 2, 4))
+    model = rng.choice([1, 0, -1, -2, FAILED], size=(12, 2))
+    policies = [Policy.PRESENT, Policy.EXCLUDE]
+    for predictions in (model, None):
+        found = single_rater_benchmark(
+            ["f", "g"], RATERS[:4], votes, policies, [str(i) for i in range(12)],
+            predictions=predictions, prediction_policies=policies, resamples=20,
+        )  # fmt: skip
+        assert Benchmark.from_json(json.loads(json.dumps(found.as_json(), sort_keys=True))) == found
+    assert found.of("cai") is found.raters[2]
+    with pytest.raises(KeyError):
+        found.of("zoe")

@@ -1,14 +1,15 @@
 """What a single radiologist reaches, and the model beside it, on the same references (method 9)."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
 from workbench.domain.findings import MISSING, Policy, State
-from workbench.domain.references import VoteRule
+from workbench.domain.references import Outcome, VoteRule
 from workbench.errors import InputError
+from workbench.evaluation import agreement_json as stored
 from workbench.evaluation.consensus import collapse, tally
 from workbench.evaluation.evaluations import Evaluation
 from workbench.evaluation.intervals import RESAMPLES, SEED
@@ -18,11 +19,25 @@ from workbench.evaluation.scores import evaluate
 
 @dataclass(frozen=True, slots=True)
 class LeftOut:
-    """One rater against the consensus of the others, and the model against the very same cells."""
+    """One rater against the consensus of the others, and the model against the very same cells.
+
+    ``scores.of(finding).recall`` is the rater's sensitivity, ``.precision`` the precision, each with its interval.
+    """
 
     rater: str
     scores: Evaluation
     model: Evaluation | None
+
+    def as_json(self) -> dict[str, object]:
+        """Return the JSON form."""
+        model = None if self.model is None else self.model.as_json()
+        return {"rater": self.rater, "scores": self.scores.as_json(), "model": model}
+
+    @classmethod
+    def from_json(cls, value: Mapping[str, object]) -> "LeftOut":
+        """Read what ``as_json`` wrote."""
+        model = None if value["model"] is None else Evaluation.from_json(stored.mapping(value["model"]))
+        return cls(str(value["rater"]), Evaluation.from_json(stored.mapping(value["scores"])), model)
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +48,33 @@ class Benchmark:
     raters: tuple[LeftOut, ...]
     mean_rater: Figure
     mean_model: Figure
+
+    def of(self, rater: str) -> LeftOut:
+        """Return one rater's row. Raises KeyError for an unknown one."""
+        for row in self.raters:
+            if row.rater == rater:
+                return row
+        raise KeyError(rater)
+
+    def as_json(self) -> dict[str, object]:
+        """Return the JSON form; ``from_json`` makes an equal benchmark of it."""
+        return {
+            "rule": {"k": self.rule.k, "n": self.rule.n, "tie": self.rule.tie.value},
+            "raters": [row.as_json() for row in self.raters],
+            "mean_rater": self.mean_rater.as_json(),
+            "mean_model": self.mean_model.as_json(),
+        }
+
+    @classmethod
+    def from_json(cls, value: Mapping[str, object]) -> "Benchmark":
+        """Read what ``as_json`` wrote."""
+        rule = stored.mapping(value["rule"])
+        return cls(
+            rule=VoteRule(stored.whole(rule["k"]), stored.whole(rule["n"]), Outcome(str(rule["tie"]))),
+            raters=tuple(LeftOut.from_json(row) for row in stored.rows(value["raters"])),
+            mean_rater=stored.figure(value["mean_rater"]),
+            mean_model=stored.figure(value["mean_model"]),
+        )
 
 
 def rule_of_others(n_raters: int) -> VoteRule:
