@@ -149,3 +149,14 @@ def test_a_study_of_ones_own_goes_round_from_the_command_line(workbench: Run, tm
     scores = scored.json["scores"]
     assert isinstance(scores, dict)
     assert (scores["macro_f1"]["value"], scores["macro_f1"]["n"]) == (1.0, 1)
+
+
+def test_freezing_a_locked_cohort_is_done_and_shows_nothing_of_it(workbench: Run, study: str) -> None:
+    five = [word for i in range(1, 6) for word in ("--rater", f"rater{i}")]
+    frozen = workbench("reference", "freeze", "validation", *five, "--study", study, "--json")
+    assert frozen.code == 0, frozen.err
+    assert set(frozen.json) == {"name", "hash", "cohort", "locked"}
+    hidden = workbench("reference", "show", str(frozen.json["name"]), "--study", study)
+    assert (hidden.code, hidden.out) == (1, "")
+    assert "is locked" in hidden.err
+    assert workbench("history", "--study", study, "--json").json["reference"]["name"] == "development-1"

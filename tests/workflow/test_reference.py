@@ -1,12 +1,18 @@
 """From six raters' votes to a frozen reference; the votes are written out in the conftest."""
 
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
 import pytest
 
 from workbench.domain.actors import Actor
+from workbench.domain.cohorts import Purpose
 from workbench.domain.references import Outcome, VoteRule
 from workbench.errors import InputError, NotFoundError, RightsError
 from workbench.workflow import annotate, reference
-from workbench.workflow.cohorts import get_cohort
+from workbench.workflow.cohorts import define, get_cohort
+from workbench.workflow.ingest import import_labels, import_reports
 from workbench.workflow.study import Study
 
 
@@ -79,3 +85,56 @@ def test_without_a_reference_the_message_says_how_to_make_one(rated: Study) -> N
         reference.get_reference(rated)
     with pytest.raises(NotFoundError, match="workbench reference freeze development"):
         reference.reference_on(rated, get_cohort(rated, "development"))
+
+
+def test_labels_that_come_after_the_freeze_change_nothing_of_the_reference(
+    rated: Study, lead: Actor, write_labels: Callable[..., Path]
+) -> None:
+    frozen = reference.freeze(rated, lead, "development")
+    before, votes = reference.summarize(rated, frozen), reference.votes_of(rated, frozen)
+    everything = dict.fromkeys(rated.label_set.ids, "1")
+    import_labels(rated, lead, write_labels("late.csv", *((r, "1", everything) for r in ("r1", "r4"))), rater="rater1")
+    again = reference.get_reference(rated, "development-1")
+    assert (again.hash, reference.summarize(rated, again)) == (frozen.hash, before)
+    assert (reference.votes_of(rated, again).codes == votes.codes).all()
+    # A new reference counts them: rater1's old labels are superseded, not the reference.
+    second = reference.freeze(rated, lead, "development")
+    assert (second.name, second.items["r4", "pleural_effusion"].present) == ("development-2", 1)
+    assert reference.get_reference(rated).name == "development-1"
+
+
+def test_a_label_set_that_changed_since_leaves_the_votes_of_a_reference(rated: Study, lead: Actor) -> None:
+    frozen = reference.freeze(rated, lead, "development")
+    before = reference.summarize(rated, frozen).agreement
+    changed = replace(rated, label_set=replace(rated.label_set, version="2"))
+    assert reference.summarize(changed, frozen).agreement == before
+
+
+def test_the_primary_reference_is_the_first_of_a_development_cohort(
+    rated: Study, lead: Actor, csv_file: Callable[[str, str], Path], write_labels: Callable[..., Path]
+) -> None:
+    import_reports(rated, lead, csv_file("more.csv", 'id,patient_id,text\nv1,p9,"FINDINGS: Normal."\n'))
+    define(rated, lead, "validation", Purpose.VALIDATION, ["v1"])
+    import_labels(rated, lead, write_labels("v.csv", ("v1", "1", {})))
+    reference.freeze(rated, lead, "validation", rule=VoteRule(1, 1))
+    assert reference.get_reference(rated).name == "validation-1"
+    six = [f"rater{i}" for i in range(1, 7)]
+    reference.freeze(rated, lead, "development", raters=six)
+    reference.freeze(rated, lead, "development", raters=["rater1"], rule=VoteRule(1, 1))
+    assert reference.get_reference(rated).name == "development-1"
+
+
+def test_names_are_told_apart(rated: Study, lead: Actor) -> None:
+    with pytest.raises(InputError, match="needs a name"):
+        reference.freeze(rated, lead, "development", name=" ")
+    reference.freeze(rated, lead, "development", name="development-2", raters=["rater1"], rule=VoteRule(1, 1))
+    assert reference.freeze(rated, lead, "development").name == "development-1"
+    both = reference.freeze(rated, lead, "development", raters=["rater1", "rater1"], rule=VoteRule(1, 1))
+    assert (both.name, both.raters) == ("development-2", ("rater1",))
+
+
+def test_fewer_raters_than_the_vote_needs_are_refused_since_nothing_could_be_present(rated: Study, lead: Actor) -> None:
+    three = ["rater1", "rater2", "rater3"]
+    with pytest.raises(InputError, match=r"3 of the 4 raters that the vote needs.*freeze by another rule"):
+        reference.freeze(rated, lead, "development", raters=three)
+    assert reference.freeze(rated, lead, "development", raters=three, rule=VoteRule(2, 3)).raters == tuple(three)

@@ -11,7 +11,7 @@ from workbench.cli.output import Output, figure, table
 from workbench.domain.cohorts import Purpose
 from workbench.domain.hashing import short
 from workbench.domain.references import VoteRule
-from workbench.errors import InputError
+from workbench.errors import InputError, RightsError
 from workbench.workflow import cohorts, ingest, reference
 from workbench.workflow.opening import open_study
 from workbench.workflow.study import Study
@@ -76,9 +76,11 @@ def import_reports(
 
 @import_app.command("labels")
 def import_labels(
-    file: Annotated[Path, typer.Argument(help="Wide CSV: one column per finding, 1 / 0 / -1 / blank.")],
+    file: Annotated[Path, typer.Argument(help="CSV: a column per finding, 1 / 0 / -1 / blank, or exported votes.")],
     *,
-    rater: Annotated[str | None, typer.Option(help="Whose labels; the file's name when left out.")] = None,
+    rater: Annotated[
+        str | None, typer.Option(help="Whose labels; by the column rater, else by the file's name.")
+    ] = None,
     report_column: Annotated[str, typer.Option(help="Column with the report id.")] = "report_id",
     rater_column: Annotated[str | None, typer.Option(help="Column with the rater, for one file of several.")] = None,
     cohort: Annotated[str | None, typer.Option(help="Take only the rows of this cohort's reports.")] = None,
@@ -97,6 +99,7 @@ def import_labels(
     Examples:
       workbench import labels dr-chan.csv --rater "Dr. Chan"
       workbench import labels all.csv --rater-column reader
+      workbench import labels votes.csv                        # as `workbench export votes` wrote it
     """
     opened = open_study(study)
     done = ingest.import_labels(
@@ -254,7 +257,14 @@ def freeze(
     opened = open_study(study)
     rule = _rule(opened, k, n)
     made = reference.freeze(opened, opened.actor(as_name), cohort, name=name, raters=rater or None, rule=rule)
-    _show(opened, made.name, Output(as_json))
+    out = Output(as_json)
+    try:
+        _show(opened, made.name, out)
+    except RightsError:  # frozen all the same; what it holds stays hidden until the cohort is unlocked
+        out.answer(
+            {"name": made.name, "hash": made.hash, "cohort": cohort, "locked": True},
+            f"Reference {made.name} ({short(made.hash)}) is frozen; {cohort} is locked, so its counts stay hidden.",
+        )
 
 
 def _rule(study: Study, k: int | None, n: int | None) -> VoteRule | None:
@@ -269,7 +279,7 @@ def _rule(study: Study, k: int | None, n: int | None) -> VoteRule | None:
 
 @reference_app.command("show")
 def show(
-    name: Annotated[str | None, typer.Argument(help="Name or hash; the newest when left out.")] = None,
+    name: Annotated[str | None, typer.Argument(help="Name or hash; the primary one when left out.")] = None,
     *,
     study: StudyOption = None,
     as_json: JsonOption = False,

@@ -20,7 +20,7 @@ def register(app: typer.Typer) -> None:
 
 def history_command(
     *,
-    reference: Annotated[str | None, typer.Option(help="Name of the reference; the newest when left out.")] = None,
+    reference: Annotated[str | None, typer.Option(help="Name of the reference; the primary one when left out.")] = None,
     labeler: Annotated[str, typer.Option(help="The labeler whose scores are shown.")] = "rules",
     everything: Annotated[bool, typer.Option("--all", help="Candidates and rejected revisions too.")] = False,
     study: StudyOption = None,

@@ -147,7 +147,7 @@ def accept(
     reason: Annotated[str, typer.Option(help="Why it is accepted.")],
     sign: Annotated[list[str], typer.Option(help="Name of a check you sign off; `all` for every one.")] = [],  # noqa: B006
     override: Annotated[str, typer.Option(help="Why a closed gate is passed over.")] = "",
-    reference_name: Annotated[str | None, typer.Option("--reference", help="The newest when left out.")] = None,
+    reference_name: Annotated[str | None, typer.Option("--reference", help="The primary one when left out.")] = None,
     labeler: Annotated[str, typer.Option(help="The labeler whose score counts.")] = "rules",
     check: Annotated[bool, typer.Option("--check", help="Only show the gate.")] = False,
     study: StudyOption = None,

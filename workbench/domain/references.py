@@ -65,6 +65,7 @@ class Reference:
     created_at: datetime
     author: str
     simulated: bool  # some vote in it came from a simulated rater
+    last_annotation: int | None = None  # number of the last label that was there when it was frozen; not part of it
 
     @property
     def hash(self) -> str:

@@ -31,23 +31,25 @@ def latest(
     *,
     submitted_only: bool = True,
     rater: str | None = None,
+    until: int | None = None,
 ) -> list[Annotation]:
     """Return the last annotation of each rater on each report, in the order of ``report_ids``, then by rater.
 
     Last means added last, whatever its date: what is imported after a browser session supersedes it. With
     ``submitted_only`` a draft that follows a submission leaves the submission standing. ``rater`` limits the answer
-    to one person, which is what a blind rater's page reads.
+    to one person, which is what a blind rater's page reads. ``until`` is a ``last_id``: what was added after it is left
+    out, which gives the votes that a frozen reference was made of.
     """
     rows = conn.execute(
         """WITH wanted AS (SELECT value AS report_id, MIN(key) AS place FROM json_each(?) GROUP BY value),
         last AS (
             SELECT MAX(a.id) AS id, wanted.place AS place
             FROM wanted JOIN annotations AS a ON a.report_id = wanted.report_id
-            WHERE a.label_set_hash = ? AND a.submitted >= ? AND (? IS NULL OR a.rater = ?)
+            WHERE a.label_set_hash = ? AND a.submitted >= ? AND (? IS NULL OR a.rater = ?) AND (? IS NULL OR a.id <= ?)
             GROUP BY a.report_id, a.rater
         )
         SELECT a.* FROM last JOIN annotations AS a ON a.id = last.id ORDER BY last.place, a.rater""",
-        (id_array(report_ids), label_set_hash, int(submitted_only), rater, rater),
+        (id_array(report_ids), label_set_hash, int(submitted_only), rater, rater, until, until),
     )
     return [_annotation(row) for row in rows]
 
@@ -63,6 +65,11 @@ def iterate_submitted(conn: sqlite3.Connection, cohort: str, label_set_hash: str
         (cohort, label_set_hash),
     )
     return map(_annotation, rows)
+
+
+def last_id(conn: sqlite3.Connection) -> int:
+    """Return the number of the annotation that was added last, 0 where there is none; it only grows."""
+    return int(conn.execute("SELECT COALESCE(MAX(id), 0) FROM annotations").fetchone()[0])
 
 
 def history(conn: sqlite3.Connection, report_id: str, rater: str) -> list[Annotation]:

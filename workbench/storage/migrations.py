@@ -230,6 +230,11 @@ STEPS: tuple[tuple[str, tuple[str, ...]], ...] = (
             *_fixed("revisions", "runs", "extractions", "evaluations", "decisions", "looks"),
         ),
     ),
+    (
+        # What was labelled after a freeze is no part of the reference. Older references do not say, so take all.
+        "0005_last_annotation_of_a_reference",
+        ("ALTER TABLE reference_standards ADD COLUMN last_annotation INTEGER",),
+    ),
 )
 
 

@@ -25,6 +25,7 @@ class ReferenceHead:
     created_at: datetime
     author: str
     simulated: bool
+    last_annotation: int | None
 
 
 def add(conn: sqlite3.Connection, reference: Reference) -> str:
@@ -106,6 +107,7 @@ def _head(row: sqlite3.Row) -> ReferenceHead:
         created_at=instant(row["created_at"]),
         author=row["author"],
         simulated=bool(row["simulated"]),
+        last_annotation=row["last_annotation"],
     )
 
 
@@ -122,7 +124,7 @@ def _insert(conn: sqlite3.Connection, reference: Reference) -> None:
     )
     conn.execute(
         "INSERT INTO reference_standards (hash, name, cohort_hash, label_set_hash, k, n, tie, raters, vote_policies, "
-        "created_at, author, simulated) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        "created_at, author, simulated, last_annotation) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
         (
             digest,
             reference.name,
@@ -136,6 +138,7 @@ def _insert(conn: sqlite3.Connection, reference: Reference) -> None:
             instant_text(reference.created_at),
             reference.author,
             int(reference.simulated),
+            reference.last_annotation,
         ),
     )
 
@@ -153,4 +156,5 @@ def _reference(conn: sqlite3.Connection, row: sqlite3.Row) -> Reference:
         created_at=head.created_at,
         author=head.author,
         simulated=head.simulated,
+        last_annotation=head.last_annotation,
     )

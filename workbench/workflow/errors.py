@@ -11,7 +11,7 @@ from workbench.evaluation import mistakes as counting
 from workbench.evaluation.consensus import per_finding
 from workbench.evaluation.mistakes import MistakeKind
 from workbench.workflow.cohorts import require_unlocked
-from workbench.workflow.reference import Votes, read_votes
+from workbench.workflow.reference import Votes, votes_of
 from workbench.workflow.run import extractions
 from workbench.workflow.score import Score, arrays
 from workbench.workflow.study import Study
@@ -40,7 +40,7 @@ def mistakes(study: Study, actor: Actor, score: Score, finding_id: str | None = 
     actor.require(Role.LEAD, Role.ADMIN, Role.ADJUDICATOR, to="see where a run errs")
     require_unlocked(study, score.prepared.cohort, "see its errors")
     labels = extractions(study, score.prepared)
-    votes = read_votes(study, score.prepared.cohort, score.reference.raters)
+    votes = votes_of(study, score.reference)
     row_of = {report: row for row, report in enumerate(votes.report_ids)}
     data = arrays(study, score.prepared, score.reference, labels)
     reports = {report.id: report for report in score.prepared.reports}

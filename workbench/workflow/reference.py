@@ -1,15 +1,16 @@
 """From votes to a frozen reference standard, and what it is made of."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from itertools import count
 
 import numpy as np
 from numpy.typing import NDArray
 
 from workbench.domain.actors import Actor, Role
 from workbench.domain.annotations import Annotation
-from workbench.domain.cohorts import Cohort
+from workbench.domain.cohorts import Cohort, Purpose
 from workbench.domain.findings import MISSING, State
 from workbench.domain.references import Outcome, Reference, ReferenceItem, VoteRule
 from workbench.errors import InputError, NotFoundError
@@ -58,10 +59,32 @@ class ReferenceSummary:
 
 def read_votes(study: Study, cohort: Cohort, raters: Sequence[str] | None = None) -> Votes:
     """Return the submitted labels of a cohort's reports; ``raters`` None takes everybody who submitted any."""
+    return _votes(study, cohort, raters, label_set_hash=study.label_set.hash)
+
+
+def votes_of(study: Study, reference: Reference) -> Votes:
+    """Return the labels that a frozen reference was made of, whatever was imported since."""
+    return _votes(
+        study,
+        cohort_of(study, reference),
+        reference.raters,
+        label_set_hash=reference.label_set_hash,
+        until=reference.last_annotation,
+    )
+
+
+def _votes(
+    study: Study,
+    cohort: Cohort,
+    raters: Sequence[str] | None,
+    *,
+    label_set_hash: str,
+    until: int | None = None,
+) -> Votes:
     report_ids = tuple(sorted(cohort.members))
     with study.database.read() as conn:
-        rows = annotation_store.latest(conn, list(report_ids), study.label_set.hash, submitted_only=True)
-    names = tuple(sorted({row.rater for row in rows})) if raters is None else tuple(sorted(raters))
+        rows = annotation_store.latest(conn, list(report_ids), label_set_hash, submitted_only=True, until=until)
+    names = tuple(sorted({row.rater for row in rows} if raters is None else set(raters)))
     return Votes(
         report_ids,
         names,
@@ -104,19 +127,22 @@ def freeze(
         rule: k of n; the study's by default. k = n = 1 makes a single-rater reference, which every score then says.
 
     Raises:
-        InputError: nobody submitted, or more raters submitted than the rule has votes.
+        InputError: nobody submitted, more raters submitted than the rule has votes, or fewer than it needs.
+        ConflictError: the name is taken by another reference.
     """
     actor.require(Role.LEAD, to="freeze a reference")
+    if name is not None and not name.strip():
+        raise InputError("A reference needs a name; leave it out to have one made of the cohort's.")
     cohort = get_cohort(study, cohort_name)
-    votes = read_votes(study, cohort, raters)
     rule = rule or study.vote_rule
-    _check_raters(votes, rule, cohort_name)
     policies = per_finding(study.label_set.vote_policies, study.label_set.ids)
-    counted = tally(collapse(votes.codes, policies), rule)
     with study.database.write() as conn:
-        number = sum(r.cohort_hash == cohort.hash for r in reference_store.list_all(conn)) + 1
+        # Read and frozen in one transaction: a label saved between the two would be closed out without being counted.
+        votes = read_votes(study, cohort, raters)
+        _check_raters(votes, rule, cohort_name)
+        counted = tally(collapse(votes.codes, policies), rule)
         reference = Reference(
-            name=name or f"{cohort_name}-{number}",
+            name=name.strip() if name else _free_name(cohort_name, {r.name for r in reference_store.list_all(conn)}),
             cohort_hash=cohort.hash,
             label_set_hash=study.label_set.hash,
             rule=rule,
@@ -126,6 +152,7 @@ def freeze(
             created_at=datetime.now(UTC),
             author=actor.name,
             simulated=votes.simulated,
+            last_annotation=annotation_store.last_id(conn),
         )
         known = reference_store.by_hash(conn, reference.hash)
         if known is not None:
@@ -134,12 +161,22 @@ def freeze(
     return reference
 
 
+def _free_name(cohort_name: str, taken: Collection[str]) -> str:
+    return next(name for i in count(1) if (name := f"{cohort_name}-{i}") not in taken)
+
+
 def _check_raters(votes: Votes, rule: VoteRule, cohort_name: str) -> None:
     if not votes.raters:
         raise InputError(f"Nobody has submitted labels for the cohort {cohort_name} yet: there is nothing to vote on.")
     silent = [r for i, r in enumerate(votes.raters) if (votes.codes[:, :, i] == MISSING).all()]
     if silent:
         raise InputError(f"{silent[0]} has submitted no label in the cohort {cohort_name}; name the raters who did.")
+    if len(votes.raters) < rule.k:
+        raise InputError(
+            f"{len(votes.raters)} of the {rule.k} raters that the vote needs submitted labels for {cohort_name} "
+            f"({', '.join(votes.raters)}), so nothing could be found present; wait for the others, or freeze by "
+            "another rule."
+        )
     if len(votes.raters) > rule.n:
         raise InputError(
             f"{len(votes.raters)} raters submitted labels for {cohort_name}, the vote is {rule.k} of {rule.n}: "
@@ -164,21 +201,24 @@ def _items(
 
 
 def get_reference(study: Study, name: str | None = None) -> Reference:
-    """Return a frozen reference by name or the beginning of its hash; without a name the only or newest one.
+    """Return a frozen reference by name or the beginning of its hash, without either the primary one.
+
+    That is the first one that was frozen on a development cohort (method 4), or at all where there is none.
 
     Raises:
-        NotFoundError: there is none of that name, or none at all.
+        NotFoundError: there is none of that name, none at all, or several hashes begin like that.
     """
     with study.database.read() as conn:
         known = reference_store.list_all(conn)
+        purposes = {cohort.hash: cohort.purpose for cohort in cohort_store.list_all(conn)}
     if name is None:
         if not known:
             raise NotFoundError("No reference is frozen yet; freeze one with `workbench reference freeze COHORT`.")
-        return known[-1]
-    hits = [r for r in known if r.name == name or (len(name) >= 6 and r.hash.startswith(name))]
-    if not hits:
+        return next((r for r in known if purposes[r.cohort_hash] is Purpose.DEVELOPMENT), known[0])
+    hits = [r for r in known if r.name == name] or [r for r in known if len(name) >= 6 and r.hash.startswith(name)]
+    if len(hits) != 1:
         names = ", ".join(r.name for r in known) or "none yet"
-        raise NotFoundError(f"There is no reference {name}; the study has: {names}.")
+        raise NotFoundError(f"There is no reference {name}, or several; the study has: {names}.")
     return hits[0]
 
 
@@ -212,7 +252,7 @@ def summarize(study: Study, reference: Reference) -> ReferenceSummary:
     """Return a frozen reference's counts and the raters' agreement per finding, in label-set order."""
     cohort = cohort_of(study, reference)
     require_unlocked(study, cohort, "look at its reference")
-    votes = read_votes(study, cohort, reference.raters)
+    votes = votes_of(study, reference)
     collapsed = collapse(votes.codes, per_finding(reference.vote_policies, study.label_set.ids))
     agreed = agreement(study.label_set.ids, collapsed) if len(reference.raters) > 1 else None
     rows = []

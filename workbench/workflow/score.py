@@ -19,7 +19,7 @@ from workbench.evaluation.evaluations import Evaluation
 from workbench.evaluation.policies import PolicyTable, policy_table
 from workbench.evaluation.scores import evaluate
 from workbench.storage import evaluations as store
-from workbench.workflow.reference import cohort_of, read_votes, truth_codes
+from workbench.workflow.reference import cohort_of, truth_codes, votes_of
 from workbench.workflow.run import PreparedRun, extractions, load, progress
 from workbench.workflow.study import Study
 
@@ -195,10 +195,9 @@ def _finished_extractions(study: Study, prepared: PreparedRun) -> dict[str, Extr
 
 def policies_table(study: Study, score: Score) -> PolicyTable:
     """Return macro-F1 under each vote policy by each prediction policy (method 5)."""
-    cohort = score.prepared.cohort
     labels = _finished_extractions(study, score.prepared)
     data = arrays(study, score.prepared, score.reference, labels)
-    votes = read_votes(study, cohort, score.reference.raters)
+    votes = votes_of(study, score.reference)
     row_of = {report: i for i, report in enumerate(votes.report_ids)}
     rows = [row_of[report] for report in data.report_ids]
     return policy_table(study.label_set.ids, votes.codes[rows], score.reference.rule, data.predictions, data.patients)
