@@ -1,0 +1,130 @@
+"""Commands that take data out: export votes, reference, agreement, audit."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from workbench.cli.options import AsOption, JsonOption, StudyOption
+from workbench.cli.output import Output, figure
+from workbench.workflow import export
+from workbench.workflow.export import Exported, Shape
+from workbench.workflow.opening import open_study
+
+export_app = typer.Typer(
+    help="Take votes, reference, agreement or the audit trail out, as CSV or Parquet. Votes leave once the round is "
+    "closed: when a reference is frozen on them.",
+    no_args_is_help=True,
+)
+NameArgument = Annotated[
+    str | None, typer.Argument(help="A reference, or a cohort; the newest when left out.", metavar="REFERENCE")
+]
+OutOption = Annotated[Path, typer.Option("--out", "-o", help="File to write.", metavar="FILE")]
+TableFormatOption = Annotated[str | None, typer.Option("--format", help="csv or parquet; by the ending when left out.")]
+
+
+@export_app.command("votes")
+def votes(
+    name: Annotated[str, typer.Argument(help="A cohort (every vote), or a reference (the votes that counted in it).")],
+    *,
+    out: OutOption,
+    wide: Annotated[bool, typer.Option("--wide/--long", help="One column per finding, or one row.")] = False,
+    form: TableFormatOption = None,
+    study: StudyOption = None,
+    as_name: AsOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Write the raters' labels of a closed round; `workbench import labels` takes them in again.
+
+    Long: one row per report, rater and finding, with state, time, seconds, source, comment and evidence. Wide: one row
+    per report and rater, one column per finding: 1 present, 0 absent, -1 uncertain, blank not mentioned. `reviewed`
+    tells a reviewed normal report (1) from one that its rater never submitted (0).
+
+    \b
+    Examples:
+      workbench export votes development -o votes.csv
+      workbench export votes development --wide -o votes-wide.csv
+      workbench export votes development-1 --format parquet -o votes.parquet
+    """
+    opened, shape = open_study(study), Shape.WIDE if wide else Shape.LONG
+    _tell(export.export_votes(opened, opened.actor(as_name), name, out, form=form, shape=shape), as_json)
+
+
+@export_app.command("reference")
+def reference(
+    name: NameArgument = None,
+    *,
+    out: OutOption,
+    form: TableFormatOption = None,
+    study: StudyOption = None,
+    as_name: AsOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Write a frozen reference: per report and finding the outcome, the votes, and the rule and policy behind it.
+
+    \b
+    Examples:
+      workbench export reference -o reference.csv
+      workbench export reference development-1 -o reference.parquet
+    """
+    opened = open_study(study)
+    _tell(export.export_reference(opened, opened.actor(as_name), out, name=name, form=form), as_json)
+
+
+@export_app.command("agreement")
+def agreement(
+    name: NameArgument = None,
+    *,
+    out: OutOption,
+    form: TableFormatOption = None,
+    study: StudyOption = None,
+    as_name: AsOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Write how far the raters of a reference agree, one row per finding, with n and the reason where undefined.
+
+    \b
+    Example:
+      workbench export agreement development-1 -o agreement.csv
+    """
+    opened = open_study(study)
+    written, agreed = export.export_agreement(opened, opened.actor(as_name), out, name=name, form=form)
+    overall = agreed.overall
+    mean = f"Mean over {overall.alpha.n} findings: alpha {figure(overall.alpha)}; over {overall.ac1.n}: AC1 "
+    _tell(written, as_json, f"{mean}{figure(overall.ac1)}.")
+
+
+@export_app.command("audit")
+def audit(
+    *,
+    out: OutOption,
+    form: TableFormatOption = None,
+    study: StudyOption = None,
+    as_name: AsOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Write who did what and when: imports, cohorts, unlocks, labels, references, revisions, decisions, runs, scores.
+
+    What a rater labelled is told only where the round is closed.
+
+    \b
+    Example:
+      workbench export audit -o audit.csv
+    """
+    opened = open_study(study)
+    _tell(export.export_audit(opened, opened.actor(as_name), out, form=form), as_json)
+
+
+def _tell(written: Exported, as_json: bool, *more: str) -> None:
+    of = f" of {written.cohort}, reference {written.reference}" if written.cohort else ""
+    Output(as_json).answer(
+        {
+            "file": str(written.path),
+            "format": written.form.value,
+            "rows": written.rows,
+            "cohort": written.cohort or None,
+            "reference": written.reference or None,
+        },
+        f"{written.rows} rows{of} written to {written.path}.",
+        *more,
+    )
