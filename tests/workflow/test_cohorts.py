@@ -109,3 +109,64 @@ def test_a_run_on_a_locked_cohort_is_refused(full: Study, lead: Actor) -> None:
 def test_enrichment_is_refused_below_one(full: Study, lead: Actor) -> None:
     with pytest.raises(InputError, match="enrichment at least 1"):
         cohorts.allocate(full, lead, "d", Purpose.DEVELOPMENT, size=4, enrich=0.5)
+
+
+@pytest.mark.parametrize("enrich", [float("nan"), float("inf")])
+def test_enrichment_must_be_a_number(full: Study, lead: Actor, enrich: float) -> None:
+    with pytest.raises(InputError, match="enrichment at least 1 and finite"):
+        cohorts.allocate(full, lead, "d", Purpose.DEVELOPMENT, size=4, enrich=enrich)
+
+
+def test_a_seed_that_no_database_holds_is_refused(full: Study, lead: Actor) -> None:
+    with pytest.raises(InputError, match="the seed must be within"):
+        cohorts.allocate(full, lead, "d", Purpose.DEVELOPMENT, size=4, seed=2**63)
+    cohorts.allocate(full, lead, "d", Purpose.DEVELOPMENT, size=4, seed=-(2**63) + 1)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_group_larger_than_the_cohort_is_never_drawn(study: Study, lead: Actor, csv_file: Write, seed: int) -> None:
+    rows = ["id,patient_id,text"]
+    rows += [f"same{i},s{i},FINDINGS: The lungs are clear and the heart is normal in size." for i in range(30)]
+    rows += [f"own{w},o{w},FINDINGS: {' '.join(w + v for v in WORDS)}." for w in WORDS[:6]]
+    import_reports(study, lead, csv_file("reports.csv", "\n".join(rows) + "\n"))
+    preview = cohorts.allocate(study, lead, "d", Purpose.DEVELOPMENT, size=6, seed=seed, preview=True)
+    assert {r[:3] for r in preview.cohort.members} == {"own"}
+    made = cohorts.allocate(study, lead, "d", Purpose.DEVELOPMENT, size=6, seed=seed)
+    assert made.cohort.members == preview.cohort.members
+    with pytest.raises(InputError, match="no such group has 6 reports or fewer; ask for more"):
+        cohorts.allocate(study, lead, "v", Purpose.VALIDATION, size=6, seed=seed)
+    assert len(cohorts.allocate(study, lead, "v", Purpose.VALIDATION, size=30).cohort.members) == 30
+
+
+def test_a_near_duplicate_that_comes_later_is_not_drawn_into_another_cohort(
+    full: Study, lead: Actor, csv_file: Write
+) -> None:
+    cohorts.define(full, lead, "development", Purpose.DEVELOPMENT, [f"r{i}" for i in range(40)])
+    text = " ".join("word" + w for w in WORDS)
+    rows = (
+        f"id,patient_id,text\nlate,p99,FINDINGS: {text} is stable on 7/2021.\nnew,p98,FINDINGS: Something else here.\n"
+    )
+    import_reports(full, lead, csv_file("late.csv", rows))
+    with pytest.raises(InputError, match="2 reports were asked for, 1 are in no cohort"):
+        cohorts.allocate(full, lead, "validation", Purpose.VALIDATION, size=2)
+    cohorts.allocate(full, lead, "validation", Purpose.VALIDATION, size=1)
+    assert members(full, "validation") == {"new"}
+
+
+@pytest.mark.parametrize(
+    ("groups", "size", "expected"),
+    [
+        ([(1.0, 1)] * 10, 4, {1.0: 0.4}),
+        ([(5.0, 2), (1.0, 10)], 4, {5.0: 1.0, 1.0: 0.2}),  # 4 * 5 / 20 = 1; then 2 of 10 are left
+        ([(5.0, 4), (1.0, 20)], 4, {5.0: 0.5, 1.0: 0.1}),  # 4 / 40 a unit of weight: 4 * .5 + 20 * .1 = 4
+        ([(5.0, 2), (1.0, 10)], 6, {5.0: 1.0, 1.0: 0.4}),  # 6 * 5 / 20 > 1; the other ten share 4
+        ([(5.0, 3), (1.0, 7)], 10, {5.0: 1.0, 1.0: 1.0}),  # all are drawn, so nothing was enriched
+        ([(2.0, 1)], 1, {2.0: 1.0}),
+    ],
+)
+def test_chances_are_those_of_arithmetic_and_add_up_to_the_size(
+    groups: list[tuple[float, int]], size: int, expected: dict[float, float]
+) -> None:
+    chances = cohorts._chances(groups, size)
+    assert chances == pytest.approx(expected)
+    assert sum(chances[weight] * n for weight, n in groups) == pytest.approx(size)

@@ -1,5 +1,6 @@
 """Cohorts: allocated by patient, seeded, fixed once made; validation stays locked until unlocked on record."""
 
+import math
 import random
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
@@ -16,6 +17,8 @@ from workbench.storage import reports as report_store
 from workbench.text.duplicates import near_duplicate_groups
 from workbench.workflow.prompts import find_revision
 from workbench.workflow.study import Study
+
+_LARGEST_SEED = 2**63 - 1  # what the database holds
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,28 +146,36 @@ def allocate(
     enrich: float = 1.0,
     preview: bool = False,
 ) -> Allocation:
-    """Draw a cohort of about ``size`` reports from those in no cohort yet, whole patients at a time.
+    """Draw a cohort of at most ``size`` reports from those in no cohort yet, whole patients at a time.
 
-    Near-duplicate texts are drawn together or not at all. ``enrich`` above 1 makes a group that holds a phrase of a
-    rare finding (in fewer than 2 reports of 100) that many times likelier; the probabilities are stored with the
-    cohort and scores are also shown reweighted (method 19). A ``preview`` draws the same reports and fixes nothing, so
-    that one sees beforehand what so many reports cannot measure.
+    Near-duplicate texts are drawn together or not at all, and not when one of them is in a cohort already. ``enrich``
+    above 1 makes a group that holds a phrase of a rare finding (in fewer than 2 reports of 100) that many times
+    likelier; the probabilities are stored with the cohort and scores are also shown reweighted (method 19). A
+    ``preview`` draws the same reports and fixes nothing, so that one sees beforehand what so many reports cannot
+    measure.
 
     Raises:
-        InputError: fewer reports are free than asked for, or the numbers make no sense.
+        InputError: fewer reports are free than asked for, none of their groups fits, or the numbers make no sense.
         ConflictError: the name is taken.
     """
     actor.require(Role.LEAD, Role.ADMIN, to="allocate a cohort")
-    if size < 1 or enrich < 1:
-        raise InputError(f"Cohort {name}: the size must be at least 1 and enrichment at least 1.")
-    pool = _free_reports(study)
+    if size < 1 or not 1 <= enrich < math.inf:
+        raise InputError(f"Cohort {name}: the size must be at least 1 and enrichment at least 1 and finite.")
+    if abs(seed) > _LARGEST_SEED:
+        raise InputError(f"Cohort {name}: the seed must be within {_LARGEST_SEED:,} on either side of 0.")
+    pool, duplicate_groups = _free_reports(study)
     if len(pool) < size:
         raise InputError(f"Cohort {name}: {size} reports were asked for, {len(pool)} are in no cohort yet.")
     hits = _phrase_hits(study, pool)
     if enrich > 1 and hits is None:
         raise InputError(f"Cohort {name}: enrichment goes by a prompt's phrases, and no revision is accepted yet.")
     weights = _weights(pool, hits, enrich)
-    drawn, probabilities = _draw(pool, near_duplicate_groups(pool), weights, size, seed)
+    drawn, probabilities = _draw(pool, duplicate_groups, weights, size, seed)
+    if not drawn:
+        raise InputError(
+            f"Cohort {name}: patients and near-duplicates are drawn whole, and no such group has {size} reports or "
+            "fewer; ask for more."
+        )
     cohort = _made(actor, name, purpose, reports=drawn, probabilities=probabilities, seed=seed)
     if not preview:
         _fix(study, cohort)
@@ -180,13 +191,17 @@ def expected_positives(study: Study, cohort: Cohort) -> Mapping[str, float] | No
     return None if hits is None else _expected(study, reports, hits)
 
 
-def _free_reports(study: Study) -> list[Report]:
+def _free_reports(study: Study) -> tuple[list[Report], list[frozenset[str]]]:
+    """Return the reports that may be drawn, and the groups of near-duplicates among them.
+
+    Not free is what is in a cohort, and what came later of a patient in one or nearly repeats a text in one.
+    """
     with study.database.read() as conn:
-        cohorts = cohort_store.list_all(conn)
-        patients = report_store.patients(conn)
-        taken = {patients[report] for cohort in cohorts for report in cohort.members}
-        free = [report for report, patient in patients.items() if patient not in taken]
-        return report_store.by_ids(conn, free)
+        reports = report_store.list_all(conn)
+        taken = {report for cohort in cohort_store.list_all(conn) for report in cohort.members}
+    duplicate_groups = near_duplicate_groups(reports)
+    free = {m for members in _join(reports, duplicate_groups) if taken.isdisjoint(members) for m in members}
+    return [r for r in reports if r.id in free], [group for group in duplicate_groups if group <= free]
 
 
 def _phrase_hits(study: Study, reports: Sequence[Report]) -> dict[str, frozenset[str]] | None:
@@ -234,8 +249,8 @@ def _draw(
     """Draw whole groups until ``size`` reports are in; return them and each one's inclusion probability.
 
     Poisson sampling with a probability proportional to the weight would give a random size, so groups are drawn in
-    the order of exponential keys (Efraimidis and Spirakis 2006); the probability stored is the approximate one,
-    min(1, size * weight / total weight).
+    the order of exponential keys (Efraimidis and Spirakis 2006), those that no longer fit whole being left for another
+    cohort; the probability stored is the approximate one of ``_chances``.
     """
     groups = _join(pool, duplicate_groups)
     generator = random.Random(seed)  # noqa: S311 - a seeded draw that must be repeatable, not a secret
@@ -244,18 +259,38 @@ def _draw(
     for members in groups:
         weight = max(weights[m] for m in members)
         keyed.append((generator.expovariate(1.0) / weight, members, weight))
-    total = sum(weight * len(members) for _, members, weight in keyed)
+    chances = _chances([(weight, len(members)) for _, members, weight in keyed], size)
     drawn: list[Report] = []
     probabilities: dict[str, float] = {}
     for _, members, weight in sorted(keyed, key=lambda row: row[0]):
-        if len(drawn) >= size:
-            break
-        if len(drawn) + len(members) > size and drawn and len(members) > 1:
-            continue  # a group that no longer fits whole waits for another cohort
-        for member in members:
-            drawn.append(by_id[member])
-            probabilities[member] = min(1.0, size * weight / total)
+        if len(drawn) + len(members) <= size:
+            drawn += [by_id[member] for member in members]
+            probabilities.update(dict.fromkeys(members, chances[weight]))
     return drawn, probabilities
+
+
+def _chances(groups: Sequence[tuple[float, int]], size: int) -> dict[float, float]:
+    """Return by weight the approximate chance of being drawn, which over all reports adds up to ``size``.
+
+    Proportional to the weight; where that would be above 1 it is 1, and the others share what is left. So a cohort of
+    all reports has 1 throughout, whatever was enriched.
+
+    Args:
+        groups: weight and number of reports of each group.
+        size: how many reports are drawn.
+    """
+    reports: dict[float, int] = {}
+    for weight, members in groups:
+        reports[weight] = reports.get(weight, 0) + members
+    chances: dict[float, float] = {}
+    left: float = size
+    for weight in sorted(reports, reverse=True):
+        rest = sum(w * n for w, n in reports.items() if w not in chances)
+        chances[weight] = min(1.0, left * weight / rest)
+        if chances[weight] < 1:
+            return {**{w: left * w / rest for w in reports}, **{w: c for w, c in chances.items() if c == 1}}
+        left -= reports[weight]
+    return chances
 
 
 def _join(pool: Sequence[Report], duplicate_groups: Sequence[Collection[str]]) -> list[tuple[str, ...]]:
@@ -291,7 +326,7 @@ def _made(
     probabilities: Mapping[str, float],
     seed: int,
 ) -> Cohort:
-    if not name.strip() or not reports:
+    if not name.strip() or not name.isprintable() or not reports:
         raise InputError("A cohort needs a name and at least one report.")
     return Cohort(
         name=name.strip(),
