@@ -17,7 +17,7 @@ export_app = typer.Typer(
     no_args_is_help=True,
 )
 NameArgument = Annotated[
-    str | None, typer.Argument(help="A reference, or a cohort; the newest when left out.", metavar="REFERENCE")
+    str | None, typer.Argument(help="A reference, or a cohort; the primary one when left out.", metavar="REFERENCE")
 ]
 OutOption = Annotated[Path, typer.Option("--out", "-o", help="File to write.", metavar="FILE")]
 TableFormatOption = Annotated[str | None, typer.Option("--format", help="csv or parquet; by the ending when left out.")]

@@ -54,15 +54,20 @@ def latest(
     return [_annotation(row) for row in rows]
 
 
-def iterate_submitted(conn: sqlite3.Connection, cohort: str, label_set_hash: str) -> Iterator[Annotation]:
-    """Yield the last submitted annotation of each rater on each report of a cohort, by report id, then by rater."""
+def iterate_submitted(
+    conn: sqlite3.Connection, cohort: str, label_set_hash: str, *, until: int | None = None
+) -> Iterator[Annotation]:
+    """Yield the last submitted annotation of each rater on each report of a cohort, by report id, then by rater.
+
+    ``until`` is as in ``latest``.
+    """
     # The members' key and the annotations' index are both in this order, so nothing is sorted. With MAX the other
     # columns are those of the row that has the maximum (sqlite.org/lang_select.html#bareagg).
     rows = conn.execute(
         "SELECT MAX(a.id), a.* FROM cohort_members AS m JOIN annotations AS a ON a.report_id = m.report_id "
-        "WHERE m.cohort = ? AND a.label_set_hash = ? AND a.submitted GROUP BY m.report_id, a.rater "
-        "ORDER BY m.report_id, a.rater",
-        (cohort, label_set_hash),
+        "WHERE m.cohort = ? AND a.label_set_hash = ? AND a.submitted AND (? IS NULL OR a.id <= ?) "
+        "GROUP BY m.report_id, a.rater ORDER BY m.report_id, a.rater",
+        (cohort, label_set_hash, until, until),
     )
     return map(_annotation, rows)
 

@@ -5,7 +5,7 @@ until then whoever leads a study sees progress and no labels (method 6). Nothing
 before it is unlocked on record (method 18).
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from itertools import groupby
@@ -16,7 +16,7 @@ import numpy as np
 
 from workbench.domain.actors import Actor, Role
 from workbench.domain.annotations import Annotation
-from workbench.domain.cohorts import Cohort
+from workbench.domain.cohorts import Cohort, Purpose
 from workbench.domain.findings import MISSING, LabelSet, State
 from workbench.errors import ConflictError, NotFoundError, RightsError
 from workbench.evaluation.agreement import Agreement, agreement
@@ -54,12 +54,15 @@ class Exported:
 
 @dataclass(frozen=True, slots=True)
 class _Closed:
-    """A closed round: a cohort, the reference frozen on it, the label set it was rated by, and whose votes leave."""
+    """A closed round: a cohort, the reference frozen on it, and the label set it was rated by.
+
+    ``counted`` says whether the reference was named, so that only the votes it was made of leave.
+    """
 
     cohort: Cohort
     reference: ReferenceHead
     label_set: LabelSet
-    raters: tuple[str, ...]
+    counted: bool
 
 
 def export_votes(
@@ -86,7 +89,7 @@ def export_votes(
     written = _form(study, path, form)
     with study.database.snapshot() as conn:
         closed = _closed(study, conn, name, "export its votes")
-        votes = _votes(conn, closed, closed.raters)
+        votes = _counted_votes(conn, closed) if closed.counted else _all_votes(conn, closed)
         if shape is Shape.WIDE:
             columns = wide_columns(closed.label_set)
             count = write_table(path, columns, (wide_row(closed.label_set, vote) for vote in votes), written)
@@ -105,7 +108,7 @@ def export_reference(
         study: the study.
         actor: a lead or admin.
         path: where to.
-        name: a reference, or a cohort, whose first one it is; the newest when None.
+        name: a reference, or a cohort, whose first one it is; the primary one when None.
         form: csv or parquet; by the path's ending when None.
 
     Raises:
@@ -230,8 +233,7 @@ def _closed(study: Study, conn: Connection, name: str | None, to: str) -> _Close
     assert cohort is not None  # noqa: S101 - a reference cannot be kept without its cohort and label set
     assert label_set is not None  # noqa: S101
     require_unlocked(study, cohort, to)
-    counted = head.raters if cohort.name != name else _all_raters(conn, cohort, head.label_set_hash)
-    return _Closed(cohort, head, label_set, counted)
+    return _Closed(cohort, head, label_set, counted=cohort.name != name)
 
 
 def _first(heads: Sequence[ReferenceHead], label_set_hash: str) -> ReferenceHead | None:
@@ -240,31 +242,45 @@ def _first(heads: Sequence[ReferenceHead], label_set_hash: str) -> ReferenceHead
 
 
 def _named(conn: Connection, heads: Sequence[ReferenceHead], name: str | None) -> ReferenceHead:
+    """Return the reference of a name or the beginning of a hash, without either the primary one."""
+    cohorts = cohort_store.list_all(conn)
     if name is None:
         if not heads:
             raise NotFoundError("No reference is frozen yet; freeze one with `workbench reference freeze COHORT`.")
-        return heads[-1]
-    found = next((h for h in heads if h.name == name or (len(name) >= 6 and h.hash.startswith(name))), None)
-    if found is None:
-        cohorts = ", ".join(cohort.name for cohort in cohort_store.list_all(conn)) or "none yet"
-        references = ", ".join(head.name for head in heads) or "none yet"
+        development = {cohort.hash for cohort in cohorts if cohort.purpose is Purpose.DEVELOPMENT}
+        return next((head for head in heads if head.cohort_hash in development), heads[0])
+    found = [h for h in heads if h.name == name] or [h for h in heads if len(name) >= 6 and h.hash.startswith(name)]
+    if len(found) != 1:
+        of_study = ", ".join(cohort.name for cohort in cohorts) or "none yet"
+        frozen = ", ".join(head.name for head in heads) or "none yet"
         raise NotFoundError(
-            f"There is no cohort or reference {name}; the study has the cohorts {cohorts} and the references "
-            f"{references}."
+            f"There is no cohort or reference {name}, or several; the study has the cohorts {of_study} and the "
+            f"references {frozen}."
         )
-    return found
+    return found[0]
 
 
-def _all_raters(conn: Connection, cohort: Cohort, label_set_hash: str) -> tuple[str, ...]:
-    return tuple(annotation_store.submitted_counts(conn, list(cohort.members), label_set_hash))
+def _all_votes(conn: Connection, closed: _Closed) -> Iterator[Vote]:
+    members, label_set_hash = closed.cohort.members, closed.reference.label_set_hash
+    raters = tuple(annotation_store.submitted_counts(conn, list(members), label_set_hash))
+    given = annotation_store.iterate_submitted(conn, closed.cohort.name, label_set_hash)
+    return _votes(members, raters, given)
 
 
-def _votes(conn: Connection, closed: _Closed, raters: Sequence[str]) -> Iterator[Vote]:
-    """Yield each report and rater of a round in order, with what the rater submitted of it."""
-    given = annotation_store.iterate_submitted(conn, closed.cohort.name, closed.reference.label_set_hash)
+def _counted_votes(conn: Connection, closed: _Closed) -> Iterator[Vote]:
+    """Yield the votes that the reference was made of, whatever was imported since."""
+    head = closed.reference
+    given = annotation_store.iterate_submitted(
+        conn, closed.cohort.name, head.label_set_hash, until=head.last_annotation
+    )
+    return _votes(closed.cohort.members, head.raters, given)
+
+
+def _votes(report_ids: Collection[str], raters: Sequence[str], given: Iterator[Annotation]) -> Iterator[Vote]:
+    """Yield each report and rater in order, with what the rater submitted of it; ``given`` is in the same order."""
     by_report = groupby(given, key=lambda annotation: annotation.report_id)
     coming = next(by_report, None)
-    for report_id in sorted(closed.cohort.members):
+    for report_id in sorted(report_ids):
         submitted: dict[str, Annotation] = {}
         if coming is not None and coming[0] == report_id:
             submitted = {annotation.rater: annotation for annotation in coming[1]}
@@ -306,7 +322,7 @@ def _agreement(conn: Connection, closed: _Closed) -> Agreement:
     findings, raters = closed.label_set.ids, closed.reference.raters
     report_ids = sorted(closed.cohort.members)
     codes = np.full((len(report_ids), len(findings), len(raters)), MISSING, dtype=np.int8)
-    for i, (_, _, given) in enumerate(_votes(conn, closed, raters)):
+    for i, (_, _, given) in enumerate(_counted_votes(conn, closed)):
         if given is not None:
             labels = [given.states.get(finding, State.NOT_MENTIONED).code for finding in findings]
             codes[i // len(raters), :, i % len(raters)] = labels
