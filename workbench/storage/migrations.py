@@ -235,6 +235,43 @@ STEPS: tuple[tuple[str, tuple[str, ...]], ...] = (
         "0005_last_annotation_of_a_reference",
         ("ALTER TABLE reference_standards ADD COLUMN last_annotation INTEGER",),
     ),
+    (
+        "0006_people",
+        (
+            """CREATE TABLE people_events (
+                id INTEGER PRIMARY KEY,
+                name TEXT NOT NULL CHECK (name <> ''),
+                event TEXT NOT NULL
+                    CHECK (event IN ('added', 'roles', 'email', 'code issued', 'password set', 'deactivated')),
+                roles TEXT NOT NULL,
+                email TEXT NOT NULL,
+                actor TEXT NOT NULL,
+                at TEXT NOT NULL
+            ) STRICT""",
+            "CREATE INDEX people_events_by_name ON people_events (name)",
+            # What follows is no history: an old hash, an ended session and a forgiven mistake are of no use but to a
+            # thief.
+            """CREATE TABLE credentials (
+                name TEXT PRIMARY KEY,
+                password TEXT NOT NULL,
+                code TEXT NOT NULL,
+                code_expires_at TEXT NOT NULL
+            ) STRICT, WITHOUT ROWID""",
+            """CREATE TABLE sessions (
+                token_hash TEXT PRIMARY KEY,
+                name TEXT NOT NULL,
+                started_at TEXT NOT NULL,
+                expires_at TEXT NOT NULL
+            ) STRICT, WITHOUT ROWID""",
+            "CREATE INDEX sessions_by_name ON sessions (name)",
+            """CREATE TABLE sign_in_failures (
+                key TEXT PRIMARY KEY,
+                failures INTEGER NOT NULL CHECK (failures > 0),
+                last_at TEXT NOT NULL
+            ) STRICT, WITHOUT ROWID""",
+            *_fixed("people_events"),
+        ),
+    ),
 )
 
 
