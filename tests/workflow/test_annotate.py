@@ -1,12 +1,17 @@
 """Rating: one's own labels, every save kept, closed once the reference is frozen."""
 
+from datetime import UTC, datetime
+
 import pytest
 
-from workbench.domain.actors import Actor
+from workbench.domain.actors import Actor, Role
+from workbench.domain.cohorts import Purpose
 from workbench.domain.findings import State
+from workbench.domain.reports import Report
 from workbench.errors import ConflictError, InputError, NotFoundError, RightsError
-from workbench.storage import annotations
+from workbench.storage import annotations, imports, reports
 from workbench.workflow import annotate
+from workbench.workflow.cohorts import define
 from workbench.workflow.reference import freeze
 from workbench.workflow.study import Study
 
@@ -68,3 +73,15 @@ def test_wrong_findings_states_and_reports_are_refused(rated: Study, rater: Acto
 def test_a_lead_who_is_no_rater_does_not_rate(rated: Study, lead: Actor) -> None:
     with pytest.raises(RightsError, match="may not rate reports"):
         annotate.queue(rated, lead, "development")
+
+
+def test_whoever_edits_prompts_cannot_read_a_locked_report_by_rating_it(rated: Study, rater: Actor) -> None:
+    with rated.database.write() as conn:
+        imported = imports.add(conn, "reports", "v.csv", file_hash="", actor="x", at=datetime.now(UTC), rows=1)
+        reports.add(conn, [Report("v1", "p9", "Normal.", ())], imported)
+    both = Actor("Dr. Both", frozenset({Role.LEAD, Role.RATER}))
+    define(rated, both, "validation", Purpose.VALIDATION, ["v1"])
+    with pytest.raises(RightsError, match="locked validation cohort and Dr. Both edits prompts too"):
+        annotate.open_report(rated, both, "v1")
+    assert annotate.open_report(rated, rater, "v1").report.text == "Normal."
+    assert annotate.open_report(rated, both, "r1").report.id == "r1"

@@ -50,7 +50,11 @@ def edit(study: Study, old: str, new: str) -> None:
         ('tie = "not_present"', 'tie = "maybe"', "vote.tie"),
         ('title = "Test study"', "", "title"),
         ('title = "Test study"', 'titel = "x"\ntitle = "y"', "titel"),
+        ('title = "Test study"', 'titel = "x"', "titel: is no key that is known here"),
+        ('title = "Test study"', "", "title: is missing"),
         ('"findings", ', '"findings", "indication", ', "indication is never read"),
+        ('["findings", "impression", "unlabelled"]', "[]", "no report would have anything to read"),
+        ('"Dr. Rater" =', '" " =', "blank name"),
     ],
 )
 def test_a_wrong_setting_is_named(study: Study, old: str, new: str, told: str) -> None:
@@ -88,3 +92,31 @@ def test_without_a_name_the_only_lead_acts(study: Study, monkeypatch: pytest.Mon
 def test_an_unknown_labeler_is_refused_naming_those_there_are(study: Study) -> None:
     with pytest.raises(NotFoundError, match="no labeler called gpt; it has: rules"):
         study.labeler("gpt")
+
+
+def test_settings_saved_by_a_windows_editor_are_read(study: Study) -> None:
+    path = study.folder / "data" / "study.toml"
+    path.write_bytes(b"\xef\xbb\xbf" + path.read_bytes().replace(b"\n", b"\r\n"))
+    assert open_study(study.folder).settings == study.settings
+
+
+@pytest.mark.parametrize("there", ["prompts/cxr21/0001.md", "data/cxr21.yaml", "data/workbench.db"])
+def test_a_new_study_overwrites_nothing_that_is_there(tmp_path: Path, there: str) -> None:
+    mine = tmp_path / "s" / there
+    mine.parent.mkdir(parents=True)
+    mine.write_text("mine")
+    with pytest.raises(ConflictError, match="would overwrite it; name another folder"):
+        init_study(tmp_path / "s", NewStudy("New", {"x": [Role.LEAD]}))
+    assert [p for p in (tmp_path / "s").rglob("*") if p.is_file()] == [mine]
+    assert mine.read_text() == "mine"
+
+
+def test_a_blank_name_makes_no_study(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="blank name"):
+        init_study(tmp_path / "s", NewStudy("New", {" ": [Role.LEAD]}))
+    assert not (tmp_path / "s").exists()
+
+
+def test_any_character_of_a_title_survives_the_settings_file(tmp_path: Path) -> None:
+    title = "a\x7fb\tc\\d\u2028e"
+    assert init_study(tmp_path / "s", NewStudy(title, {"x": [Role.LEAD]}, with_prompts=False)).settings.title == title

@@ -12,12 +12,12 @@ from workbench.domain.cohorts import Purpose
 from workbench.domain.findings import State
 from workbench.domain.hashing import content_hash
 from workbench.domain.reports import Report
-from workbench.errors import ConflictError, InputError, NotFoundError
+from workbench.errors import ConflictError, InputError, NotFoundError, RightsError
 from workbench.storage import annotations as annotation_store
 from workbench.storage import cohorts as cohort_store
 from workbench.storage import references as reference_store
 from workbench.storage import reports as report_store
-from workbench.workflow.cohorts import get_cohort
+from workbench.workflow.cohorts import get_cohort, locked_report_ids
 from workbench.workflow.study import Study
 
 RATER_STATES = (State.PRESENT, State.UNCERTAIN, State.NOT_MENTIONED)
@@ -77,8 +77,18 @@ def ratable_cohorts(study: Study) -> list[str]:
 
 
 def open_report(study: Study, actor: Actor, report_id: str) -> RatingTask:
-    """Return a report for rating with the rater's own labels and nobody else's."""
+    """Return a report for rating with the rater's own labels and nobody else's.
+
+    Raises:
+        NotFoundError: the study does not hold it.
+        RightsError: it is in a locked validation cohort and this rater edits prompts too (method 18).
+    """
     actor.require(Role.RATER, to="rate reports")
+    if actor.roles.intersection({Role.LEAD, Role.ADMIN}) and report_id in locked_report_ids(study):
+        raise RightsError(
+            f"Report {report_id} is in a locked validation cohort and {actor.name} edits prompts too, so somebody "
+            "else must rate it."
+        )
     with study.database.read() as conn:
         report = report_store.get(conn, report_id)
         if report is None:

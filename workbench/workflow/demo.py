@@ -10,6 +10,7 @@ from pathlib import Path
 from workbench.domain.actors import Actor, Role
 from workbench.domain.cohorts import Purpose
 from workbench.domain.references import Reference
+from workbench.errors import ConflictError
 from workbench.prompting.files import read_prompt
 from workbench.workflow.accept import accept, open_gate
 from workbench.workflow.cohorts import define, get_cohort
@@ -44,9 +45,14 @@ def demo(folder: Path = FOLDER, *, tell: Callable[[str], None] = lambda _: None)
     """Open the demo study, making it first where it is not there yet.
 
     It is made aside and renamed, so that an interrupted making leaves nothing half done.
+
+    Raises:
+        ConflictError: the folder holds something else.
     """
     made = not (folder / "data" / "study.toml").exists()
     if made:
+        if folder.exists() and not (folder.is_dir() and not any(folder.iterdir())):
+            raise ConflictError(f"{folder} holds something else than the demo study; name another folder.")
         _make_aside(folder, tell)
     study = open_study(folder)
     reference = get_reference(study, "development-1")
@@ -58,6 +64,8 @@ def _make_aside(folder: Path, tell: Callable[[str], None]) -> None:
     with tempfile.TemporaryDirectory(prefix=".demo-", dir=folder.parent) as aside:
         target = Path(aside) / "study"
         _make(target, tell)
+        if folder.exists():
+            folder.rmdir()  # it is empty; moved into it, the study would stand one folder too deep
         shutil.move(target, folder)
 
 

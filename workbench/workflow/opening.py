@@ -37,21 +37,25 @@ class NewStudy:
 
 
 def init_study(folder: Path, new: NewStudy) -> Study:
-    """Make a study in an empty or missing folder and open it.
+    """Make a study in a folder and open it. What is in the folder already stays; the folder may be missing.
 
     Raises:
-        ConflictError: the folder already holds a study; nothing is touched.
+        ConflictError: the folder holds a study or some file that a study would have; nothing is touched.
+        InputError: it cannot be written there, or somebody's name is blank.
     """
     toml = folder / "data" / "study.toml"
+    if not all(name.strip() for name in new.people):
+        raise InputError("Somebody of a new study has a blank name; write it out.")
     if toml.exists():
         raise ConflictError(f"{folder} already holds a study; name another folder.")
-    if (folder / "data" / "workbench.db").exists():
-        raise ConflictError(f"{folder}/data holds a database without study.toml; name another folder.")
+    for there in (folder / "data" / "workbench.db", folder / "data" / "cxr21.yaml", folder / "prompts"):
+        if there.exists() and (new.with_prompts or there.name != "prompts"):
+            raise ConflictError(f"{there} is there already and a new study would overwrite it; name another folder.")
     try:
         toml.parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(HOME / "data" / "cxr21.yaml", toml.parent / "cxr21.yaml")
         if new.with_prompts:
-            shutil.copytree(HOME / "prompts", folder / "prompts", dirs_exist_ok=True)
+            shutil.copytree(HOME / "prompts", folder / "prompts")
         toml.write_text(_settings_text(new), encoding="utf-8")
     except OSError as error:
         raise InputError(f"A study cannot be made in {folder}: {error.strerror or error}.") from None
@@ -64,16 +68,14 @@ def default_people() -> dict[str, list[Role]]:
 
 
 def _settings_text(new: NewStudy) -> str:
-    quote = json.dumps  # a JSON string is a valid TOML basic string
     people = "\n".join(
-        f"{quote(name, ensure_ascii=False)} = {json.dumps([role.value for role in roles])}"
-        for name, roles in new.people.items()
+        f"{_quoted(name)} = {json.dumps([role.value for role in roles])}" for name, roles in new.people.items()
     )
-    sections = ", ".join(quote(name) for name in StudySettings(title="").sections)
-    return f"""title = {quote(new.title, ensure_ascii=False)}
+    sections = ", ".join(_quoted(name) for name in StudySettings(title="").sections)
+    return f"""title = {_quoted(new.title)}
 label_set = "cxr21.yaml"
 # What is simulated in this study; shown on every page. Leave it empty for a real one.
-simulated = {quote(new.simulated, ensure_ascii=False)}
+simulated = {_quoted(new.simulated)}
 # The sections a labeler reads. Indication and comparison are never read as findings.
 sections = [{sections}]
 
@@ -92,3 +94,8 @@ tie = "not_present"
 [labelers.rules]
 kind = "rules"
 """
+
+
+def _quoted(text: str) -> str:
+    # A JSON string is a TOML basic string, but for one character that JSON leaves bare.
+    return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")

@@ -11,6 +11,7 @@ from workbench.domain.prompts import Decision, Prompt, Revision, RevisionStatus
 from workbench.errors import ConflictError, InputError, NotFoundError
 from workbench.formats.writing import replacing
 from workbench.prompting.files import parse_prompt, prompt_text, read_prompt
+from workbench.prompting.render import render_system
 from workbench.storage import prompts as store
 from workbench.workflow.study import Study
 
@@ -107,8 +108,16 @@ def save_candidate(
 
 
 def import_prompt(study: Study, actor: Actor, path: Path, message: str = "") -> Revision:
-    """Take a prompt file in as a candidate, child of the highest accepted revision."""
+    """Take a prompt file in as a candidate, child of the highest accepted revision.
+
+    Raises:
+        InputError: the file cannot be read as a prompt, or its body cannot be rendered; says where.
+    """
     prompt = read_prompt(path, label_set=study.label_set)
+    try:
+        render_system(prompt, study.label_set)
+    except InputError as error:
+        raise InputError(f"{path.name}: {error}") from None
     accepted = [r for r in revisions(study) if r.status is RevisionStatus.ACCEPTED]
     parent = accepted[-1].prompt_hash if accepted else None
     return save_candidate(study, actor, prompt, message=message or f"imported from {path.name}", parent=parent)
@@ -118,13 +127,15 @@ def decide(study: Study, revision: Revision, decision: Decision) -> None:
     """Append a decision on a revision and, for an acceptance, write its file.
 
     Rights and the gate are ``workflow.accept``'s; this refuses only to overwrite a file that holds another prompt.
+
+    Raises:
+        ConflictError: there is such a file.
+        InputError: the file cannot be written; then nothing is decided either.
     """
-    if decision.status is RevisionStatus.ACCEPTED:
-        _check_copy_is_free(study, revision)
     with study.database.write() as conn:
         store.decide(conn, decision)
-    if decision.status is RevisionStatus.ACCEPTED:
-        write_copy(study, revision)
+        if decision.status is RevisionStatus.ACCEPTED:
+            write_copy(study, revision)
 
 
 def _check_copy_is_free(study: Study, revision: Revision) -> None:
@@ -143,7 +154,10 @@ def write_copy(study: Study, revision: Revision) -> None:
         return
     with study.database.read() as conn:
         text = store.prompt_text(conn, revision.prompt_hash)
-    path.parent.mkdir(parents=True, exist_ok=True)
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InputError(f"{path.parent} cannot be made: {error.strerror or error}.") from None
     with replacing(path) as file:
         file.write(text)
 
@@ -170,6 +184,9 @@ def take_in_files(study: Study) -> TakenIn:
     unknown = _unknown_files(study)
     prompts, refused = [], []
     for path in unknown:
+        if int(path.stem) == 0:
+            refused.append(f"{path.name}: revisions are numbered from 0001; rename the file.")
+            continue
         try:
             prompts.append((path, read_prompt(path, label_set=study.label_set)))
         except InputError as error:
@@ -195,7 +212,14 @@ def _unknown_files(study: Study) -> list[Path]:
     files = sorted(study.prompts_folder.glob("[0-9][0-9][0-9][0-9].md"))
     with study.database.read() as conn:
         texts = {store.prompt_text(conn, revision.prompt_hash) for revision in store.revisions(conn)}
-    return [path for path in files if path.read_bytes().decode("utf-8", "replace") not in texts]
+    return [path for path in files if path.is_file() and _text(path) not in texts]
+
+
+def _text(path: Path) -> str | None:
+    try:
+        return path.read_bytes().decode("utf-8", "replace")
+    except OSError:  # reading it as a prompt says why
+        return None
 
 
 def _take_in(conn: Connection, path: Path, prompt: Prompt, *, parent: str | None, accepted: bool) -> Revision:

@@ -74,7 +74,15 @@ class StudySettings(_Strict):
     labelers: dict[str, LabelerConfig] = Field(default_factory=lambda: {"rules": LabelerConfig(kind="rules")})
 
     @model_validator(mode="after")
+    def _people_have_names(self) -> "StudySettings":
+        if any(not name.strip() for name in self.people):
+            raise ValueError("people: somebody has a blank name; write it out or take the line away")
+        return self
+
+    @model_validator(mode="after")
     def _sections_may_be_read(self) -> "StudySettings":
+        if not self.sections:
+            raise ValueError("sections: none is named, so no report would have anything to read; name at least one")
         for name in self.sections:
             if name in NEVER_READ:
                 raise ValueError(f"sections: {name} is never read as findings; take it out")
@@ -89,7 +97,7 @@ def read_settings(path: Path) -> StudySettings:
         InputError: it is no TOML, or holds a key or value that is not known; names the key.
     """
     try:
-        text = path.read_text(encoding="utf-8")
+        text = path.read_text(encoding="utf-8-sig")
     except (FileNotFoundError, NotADirectoryError):
         raise NotFoundError(
             f"{path.parent.parent} is no study: it has no data/study.toml; make one with `workbench init DIR`, "
@@ -104,6 +112,11 @@ def read_settings(path: Path) -> StudySettings:
     except tomllib.TOMLDecodeError as error:
         raise InputError(f"{path} is not valid TOML: {error}.") from None
     except ValidationError as error:
-        first = error.errors()[0]
+        # An unknown key first, since a misspelt one is missing too.
+        first = min(error.errors(), key=lambda each: each["type"] != "extra_forbidden")
         where = ".".join(str(part) for part in first["loc"]) or "the file"
-        raise InputError(f"{path}, {where}: {first['msg'].removeprefix('Value error, ')}.") from None
+        said = {
+            "extra_forbidden": "is no key that is known here; correct its spelling or take it out",
+            "missing": "is missing",
+        }.get(first["type"], first["msg"].removeprefix("Value error, "))
+        raise InputError(f"{path}, {where}: {said}.") from None

@@ -1,0 +1,68 @@
+"""Prompt files are taken in, refused with a reason, and written back, whatever stands in the folder."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from workbench.domain.actors import Actor
+from workbench.domain.prompts import Decision, Prompt, RevisionStatus
+from workbench.errors import ConflictError, InputError
+from workbench.prompting.files import prompt_text
+from workbench.workflow import demo as demo_module
+from workbench.workflow import prompts
+from workbench.workflow.demo import demo
+from workbench.workflow.opening import open_study
+from workbench.workflow.study import Study
+
+Make = Callable[..., Prompt]
+
+
+def put(study: Study, name: str, text: str) -> Path:
+    study.prompts_folder.mkdir(parents=True, exist_ok=True)
+    path = study.prompts_folder / name
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def test_a_folder_or_a_file_numbered_0_among_the_prompts_stops_nobody(study: Study, make_prompt: Make) -> None:
+    put(study, "0000.md", prompt_text(make_prompt()))
+    put(study, "0003.md", prompt_text(make_prompt("third")))
+    (study.prompts_folder / "0007.md").mkdir()
+    taken = prompts.take_in_files(open_study(study.folder))
+    assert [r.number for r in prompts.revisions(study)] == [3]
+    assert taken.refused == ("0000.md: revisions are numbered from 0001; rename the file.",)
+
+
+def test_a_prompt_whose_body_cannot_be_rendered_is_not_imported(
+    study: Study, lead: Actor, make_prompt: Make, tmp_path: Path
+) -> None:
+    broken = tmp_path / "broken.md"
+    broken.write_text(prompt_text(make_prompt()) + "second line\n{{ nonsense }}\n", encoding="utf-8")
+    with pytest.raises(InputError, match=r"broken\.md: The body of the prompt, line 3: 'nonsense' is undefined"):
+        prompts.import_prompt(study, lead, broken)
+    assert prompts.revisions(study) == []
+
+
+def test_a_revision_whose_file_cannot_be_written_is_not_accepted(study: Study, lead: Actor, make_prompt: Make) -> None:
+    revision = prompts.save_candidate(study, lead, make_prompt(), message="first", parent=None)
+    (study.folder / "prompts").write_text("a file where the folder should be")
+    decision = Decision(revision.prompt_hash, RevisionStatus.ACCEPTED, lead.name, revision.created_at, "good")
+    with pytest.raises(InputError, match="cannot be made"):
+        prompts.decide(study, revision, decision)
+    assert prompts.revisions(study)[0].status is RevisionStatus.CANDIDATE
+
+
+def test_the_demo_is_never_made_inside_something_else(tmp_path: Path) -> None:
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "notes.txt").write_text("mine")
+    for there in (tmp_path / "mine", tmp_path / "mine" / "notes.txt"):
+        with pytest.raises(ConflictError, match="holds something else"):
+            demo(there)
+
+
+def test_the_demo_is_made_in_an_empty_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "empty").mkdir()
+    monkeypatch.setattr("workbench.workflow.demo._make", lambda folder, _tell: (folder / "data").mkdir(parents=True))
+    demo_module._make_aside(tmp_path / "empty", lambda _: None)
+    assert [p.name for p in (tmp_path / "empty").iterdir()] == ["data"]
