@@ -31,7 +31,7 @@ with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
     done = len(queue.submitted)
     st.progress(
         done / len(queue.order),
-        text=f"{done} of {len(queue.order)} reports submitted · {len(queue.drafts)} drafts",
+        text=f"{done} of {len(queue.order)} reports submitted · {len(queue.drafts)} in draft",
         width=420,
     )
     report_id = rating.current_report(here, queue)

@@ -88,12 +88,16 @@ def panel(here: state.Here, task: RatingTask) -> None:
             if states != saved:
                 annotate.save(here.study, here.actor, task.report.id, states, submitted=False, seconds=_seconds())
                 st.session_state[saved_key] = states
-                st.session_state["rate.at"] = f"Draft saved at {datetime.now().astimezone():%H:%M:%S}."
+                st.session_state[f"rate.at.{task.report.id}"] = (
+                    f"Draft saved at {datetime.now().astimezone():%H:%M:%S}."
+                )
             _submit_bar(here, task, states)
 
 
 def _submit_bar(here: state.Here, task: RatingTask, states: dict[str, State]) -> None:
-    submitted = task.own is not None and task.own.submitted
+    before = "Nothing marked yet."
+    if task.own is not None:
+        before = "Submitted before." if task.own.submitted else "Draft saved before."
     with st.container(horizontal=True, vertical_alignment="center"):
         submit = st.button(
             "Submit and next",
@@ -110,13 +114,11 @@ def _submit_bar(here: state.Here, task: RatingTask, states: dict[str, State]) ->
             shortcut="Alt+N",
             help="Submits that no finding is mentioned in this report.",
         )
-        st.caption(
-            str(st.session_state.get("rate.at") or ("Submitted before." if submitted else "Nothing marked yet."))
-        )
+        st.caption(str(st.session_state.get(f"rate.at.{task.report.id}", before)))
     if submit or nothing:
         annotate.save(here.study, here.actor, task.report.id, states, submitted=True, seconds=_seconds())
         st.session_state.pop(f"rate.saved.{here.actor.name}.{task.report.id}", None)
-        st.session_state.pop("rate.at", None)
+        st.session_state.pop(f"rate.at.{task.report.id}", None)
         go_to(here, None)
         st.rerun()
 

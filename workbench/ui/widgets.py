@@ -53,6 +53,9 @@ STYLE = """<style>
 .st-key-rating [data-testid=stButtonGroup] > div {flex: 1}
 .st-key-rating [data-testid=stButtonGroup] button {min-height: 1.9rem; padding: 0 .3rem}
 .st-key-rating [data-testid=stButtonGroup] button p {font-size: .8rem}
+[data-testid=stButtonGroup] button[aria-checked=true] p {color: inherit; font-weight: 600}
+.stApp .st-key-rating [data-testid=stButtonGroup] button[aria-checked=true]:not(:first-child) {
+  background: rgba(47,143,151,.42); color: inherit}
 .wb-facts {font-size: .85rem; opacity: .85; line-height: 1.6}
 .wb-facts b {font-weight: 600}
 .wb-facts code {font-size: .8rem}
