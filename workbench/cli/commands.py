@@ -2,7 +2,7 @@
 
 import typer
 
-from workbench.cli import backup, data, export, history, label, prompts, run, study
+from workbench.cli import backup, data, export, history, label, people, prompts, run, study
 
 app = typer.Typer(
     help="Human-in-the-loop prompt optimization for radiology reports.\n\n"
@@ -18,6 +18,7 @@ app.add_typer(data.cohort_app, name="cohort")
 app.add_typer(data.reference_app, name="reference")
 app.add_typer(export.export_app, name="export")
 app.add_typer(prompts.prompt_app, name="prompt")
+app.add_typer(people.user_app, name="user")
 run.register(app)
 history.register(app)
 label.register(app)

@@ -21,6 +21,7 @@ from workbench.workflow.prompts import save_candidate
 from workbench.workflow.reference import freeze, get_reference
 from workbench.workflow.run import execute, prepare
 from workbench.workflow.score import Score, score_run
+from workbench.workflow.settings import SignIn
 from workbench.workflow.study import HOME, Study
 
 FOLDER = HOME / "data" / "demo-study"
@@ -71,7 +72,8 @@ def _make_aside(folder: Path, tell: Callable[[str], None]) -> None:
 
 def _make(folder: Path, tell: Callable[[str], None]) -> None:
     people = {LEAD: [Role.LEAD, Role.ADMIN, Role.ADJUDICATOR], RATER: [Role.RATER]}
-    study = init_study(folder, NewStudy("Demo study", people, simulated=_TOLD, with_prompts=False))
+    new = NewStudy("Demo study", people, simulated=_TOLD, with_prompts=False, sign_in=SignIn.PICK)
+    study = init_study(folder, new)
     lead = study.actor(LEAD)
     tell("Taking in 420 invented reports")
     _cohorts(study, lead)

@@ -8,7 +8,7 @@ from pathlib import Path
 from workbench.domain.actors import Role
 from workbench.errors import ConflictError, InputError
 from workbench.workflow.prompts import take_in_files
-from workbench.workflow.settings import StudySettings
+from workbench.workflow.settings import SignIn, StudySettings
 from workbench.workflow.study import HOME, Study, current_user, find_study, read_study
 
 
@@ -34,6 +34,7 @@ class NewStudy:
     people: dict[str, list[Role]]
     simulated: str = ""
     with_prompts: bool = True
+    sign_in: SignIn = SignIn.ACCOUNTS
 
 
 def init_study(folder: Path, new: NewStudy) -> Study:
@@ -76,6 +77,8 @@ def _settings_text(new: NewStudy) -> str:
 label_set = "cxr21.yaml"
 # What is simulated in this study; shown on every page. Leave it empty for a real one.
 simulated = {_quoted(new.simulated)}
+# How people get to the pages: "accounts" (made with `workbench user add`), or "pick" a name, in a simulated study only.
+sign_in = "{new.sign_in}"
 # The sections a labeler reads. Indication and comparison are never read as findings.
 sections = [{sections}]
 
@@ -86,7 +89,8 @@ k = 4
 n = 6
 tie = "not_present"
 
-# Who may do what: rater, adjudicator, lead, admin.
+# Who may do what through the command line on this computer: rater, adjudicator, lead, admin. It is how a study begins:
+# for who has an account (`workbench user list`) the account alone counts, and a line here must say the same or go.
 [people]
 {people}
 

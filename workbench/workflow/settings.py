@@ -1,6 +1,7 @@
 """The study's settings: what ``data/study.toml`` may hold, checked on reading."""
 
 import tomllib
+from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
@@ -61,12 +62,20 @@ class LabelerConfig(_Strict):
     file: str | None = None  # the scripted labeler's replies, relative to the study folder
 
 
+class SignIn(StrEnum):
+    """How one gets to the pages: with an account, or, in a simulated study on one's own computer, by picking a name."""
+
+    ACCOUNTS = "accounts"
+    PICK = "pick"
+
+
 class StudySettings(_Strict):
     """All settings of a study."""
 
     title: str
     label_set: str = "cxr21.yaml"
     simulated: str = ""  # what is simulated in this study; shown on every page when not empty
+    sign_in: SignIn = SignIn.ACCOUNTS
     vote: VoteSettings = VoteSettings()
     sections: tuple[str, ...] = READ_BY_DEFAULT
     policies: PoliciesSettings = PoliciesSettings()
@@ -77,6 +86,12 @@ class StudySettings(_Strict):
     def _people_have_names(self) -> "StudySettings":
         if any(not name.strip() for name in self.people):
             raise ValueError("people: somebody has a blank name; write it out or take the line away")
+        return self
+
+    @model_validator(mode="after")
+    def _picked_where_simulated(self) -> "StudySettings":
+        if self.sign_in is SignIn.PICK and not self.simulated:
+            raise ValueError('sign_in: "pick" is for simulated studies; in a real one people sign in with "accounts"')
         return self
 
     @model_validator(mode="after")

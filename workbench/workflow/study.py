@@ -14,6 +14,7 @@ from workbench.formats.label_sets import read_label_set
 from workbench.labelers.registry import settings_of
 from workbench.storage import label_sets as label_set_store
 from workbench.storage.database import Database
+from workbench.workflow.roster import Roster, read_roster
 from workbench.workflow.settings import StudySettings, read_settings
 
 HOME = Path(__file__).resolve().parents[2]  # the project: its label set and shipped prompts start new studies
@@ -41,6 +42,11 @@ class Study:
         vote = self.settings.vote
         return VoteRule(k=vote.k, n=vote.n, tie=vote.tie)
 
+    @property
+    def roster(self) -> Roster:
+        """Return the study's people as they stand now: those with an account, and those its settings list."""
+        return read_roster(self.database, self.settings.people)
+
     def labeler(self, name: str) -> LabelerSettings:
         """Return the settings of a labeler of the study. Raises NotFoundError, naming those it has."""
         config = self.settings.labelers.get(name)
@@ -54,21 +60,19 @@ class Study:
         """Return the acting person: as named, else by WORKBENCH_AS, else the user of this computer, else the only lead.
 
         Raises:
-            RightsError: nobody of that name is listed under ``[people]``, or it is not clear who acts.
+            RightsError: nobody of that name may act, or it is not clear who acts.
         """
-        people = self.settings.people
+        roster = self.roster
         asked = name or os.environ.get(ACTOR_VARIABLE)
         if asked:
-            if asked not in people:
-                known = ", ".join(people) or "nobody yet"
-                raise RightsError(f"{asked} is not one of the study's people ({known}); add them to data/study.toml.")
-            return Actor(asked, frozenset(people[asked]))
+            return roster.actor(asked)
+        people = roster.people
         leads = [person for person, roles in people.items() if Role.LEAD in roles]
         user = current_user()
         if user in people:
-            return Actor(user, frozenset(people[user]))
+            return roster.actor(user)
         if len(leads) == 1:
-            return Actor(leads[0], frozenset(people[leads[0]]))
+            return roster.actor(leads[0])
         raise RightsError(
             f"Say who you are with --as NAME; the study's people are: {', '.join(people) or 'nobody yet'}."
         )
