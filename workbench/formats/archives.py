@@ -52,8 +52,7 @@ def write_archive(path: Path, members: Iterable[Member], *, about: Mapping[str, 
     """Write files and their manifest as one zip archive that only its owner may read; it appears whole or not at all.
 
     Raises:
-        InputError: it cannot be written there.
-        OSError: a file cannot be read.
+        InputError: it cannot be written there, or a file cannot be read.
     """
     sums: dict[str, Sum] = {}
     with replacing_path(path, private=True) as aside, zipfile.ZipFile(aside, "w", zipfile.ZIP_DEFLATED) as archive:
@@ -66,9 +65,13 @@ def write_archive(path: Path, members: Iterable[Member], *, about: Mapping[str, 
 
 def _put(archive: zipfile.ZipFile, member: Member) -> Sum:
     digest, length = hashlib.sha256(), 0
-    info = zipfile.ZipInfo.from_file(member.path, member.name, strict_timestamps=False)
+    try:
+        info = zipfile.ZipInfo.from_file(member.path, member.name, strict_timestamps=False)
+        opened = member.path.open("rb")
+    except OSError as error:
+        raise InputError(f"{member.path} cannot be read: {error.strerror or error}.") from error
     info.compress_type = zipfile.ZIP_DEFLATED
-    with member.path.open("rb") as source, archive.open(info, "w", force_zip64=True) as target:
+    with opened as source, archive.open(info, "w", force_zip64=True) as target:
         while chunk := source.read(_CHUNK):
             digest.update(chunk)
             length += len(chunk)

@@ -44,6 +44,8 @@ _ANNOTATIONS = """WITH closed (cohort, label_set) AS (
 # One SELECT per table that records who and when: at, actor, event, subject, details. Acts of the same instant are told
 # in this order.
 _SOURCES = (
+    """SELECT at, actor, 'person ' || event, name, json_object('roles', json(roles), 'email', email)
+    FROM people_events ORDER BY at, id""",
     """SELECT at, actor, kind || ' imported', file, json_object('rows', rows, 'file_sha256', file_hash)
     FROM imports ORDER BY at, id""",
     """SELECT created_at, author, 'cohort made', name, json_object('hash', hash, 'purpose', purpose, 'seed', seed,
@@ -74,7 +76,7 @@ _SOURCES = (
 
 
 def trail(conn: sqlite3.Connection, *, closed: Sequence[tuple[str, str]], locked: Sequence[str]) -> Iterator[Event]:
-    """Yield every recorded act by time: imports, cohorts, unlocks, labels, references, revisions, runs, scores, looks.
+    """Yield every recorded act by time: people, imports, cohorts, labels, references, revisions, runs, scores, looks.
 
     Labels that a later submission superseded are there too. Call it inside ``snapshot()``, so that all of it is of one
     moment.

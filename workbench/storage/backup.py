@@ -7,12 +7,15 @@ from pathlib import Path
 from workbench.storage.database import Database
 from workbench.storage.migrations import SET_NAME, STEPS
 
+# What is of the moment and would be wrong in a restored study: who is signed in, and who works on a run.
+_FORGET = {table: f"DELETE FROM {table}" for table in ("leases", "sessions", "sign_in_failures")}  # noqa: S608
+
 
 def copy_database(database: Database, target: Path) -> list[str]:
     """Copy a database into a new file as it is at one moment and return the migration steps it has taken.
 
-    Nobody has to stop: what others commit while the copy is made is not in it. The copy is one file without a log
-    beside it.
+    Nobody has to stop: what others commit while the copy is made is not in it, nor is what only counts for the moment
+    (sessions, leases). The copy is one file without a log beside it.
 
     Raises:
         WorkbenchError: the disk is full, or the database cannot be read.
@@ -21,6 +24,11 @@ def copy_database(database: Database, target: Path) -> list[str]:
         # All pages in one step: in smaller ones SQLite starts anew at each write of another process.
         source.backup(copy, pages=-1)
         copy.execute("PRAGMA journal_mode = DELETE")
+        copy.execute("PRAGMA secure_delete = ON")
+        for table, forget in _FORGET.items():
+            if copy.execute("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = ?", (table,)).fetchone():
+                copy.execute(forget)
+        copy.commit()
     return steps_of(target)
 
 

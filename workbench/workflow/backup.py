@@ -83,11 +83,13 @@ def restore(archive: Path, folder: Path, name: str | None = None) -> tuple[Study
     """
     folder = folder.resolve()
     _require_free(folder)
-    aside = folder.with_name(f".{folder.name}.{uuid4().hex[:8]}.partial")
+    there = next(parent for parent in folder.parents if parent.exists())
+    aside = there / f".{folder.name}.{uuid4().hex[:8]}.partial"
     try:
-        aside.mkdir(parents=True)
+        aside.mkdir()
         manifest = read_archive(archive, aside)
         _check(archive, aside, manifest, name)
+        folder.parent.mkdir(parents=True, exist_ok=True)
         if folder.exists():
             folder.rmdir()
         aside.rename(folder)
