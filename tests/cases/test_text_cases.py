@@ -41,6 +41,9 @@ def test_1_the_engine_refuses_to_start_when_negation_is_dead() -> None:
         ("There is no evidence of effusion or large pneumothorax.", all_of("absent", E, PTX)),
         ("No radiographic evidence of pneumonia or of a fracture.", all_of("absent", PNA, FX)),
         ("Negative for effusion.", all_of("absent", E)),
+        ("Cardiac silhouette is big without large effusion.", {HEART: "present", E: "absent"}),
+        ("There isn't any effusion.", all_of("absent", E)),
+        ("Nil effusion, nil pneumothorax.", all_of("absent", E, PTX)),
         # 3: uncertainty is a state of its own
         ("Possible small left effusion.", all_of("uncertain", E)),
         ("Small left effusion, possible pneumonia.", {E: "present", PNA: "uncertain"}),
@@ -51,6 +54,10 @@ def test_1_the_engine_refuses_to_start_when_negation_is_dead() -> None:
         ("No pneumothorax, possible effusion.", {PTX: "absent", E: "uncertain"}),
         ("No definite pneumothorax.", all_of("absent", PTX)),
         ("Without evidence of possible pneumonia.", all_of("absent", PNA)),
+        ("?pneumonia", all_of("uncertain", PNA)),
+        ("Cannot completely exclude effusion or atelectasis.", all_of("uncertain", E, ATEL)),
+        ("Unable to rule out pneumonia.", all_of("uncertain", PNA)),
+        ("No fracture, pneumothorax, or effusion suspicious for pneumonia.", all_of("absent", FX, PTX, E, PNA)),
         # 4: the head noun and the full phrase are both denied
         ("There is no loculated pleural fluid.", all_of("absent", E)),
         ("No large layering right pleural effusion.", all_of("absent", E)),
@@ -70,6 +77,10 @@ def test_1_the_engine_refuses_to_start_when_negation_is_dead() -> None:
         ("no effusion , pneumothorax , or fracture .", all_of("absent", E, PTX, FX)),
         ("No effusion, but a small pneumothorax.", {E: "absent", PTX: "present"}),
         ("No effusion. Pneumothorax.", {E: "absent", PTX: "present"}),
+        ("No effusion, the pneumothorax has grown.", {E: "absent", PTX: "present"}),
+        ("No effusion and a small pneumothorax is present.", {E: "absent", PTX: "present"}),
+        ("No effusion, small pneumothorax, or fracture.", all_of("absent", E, PTX, FX)),
+        ("The following are absent: effusion, pneumothorax.", all_of("absent", E, PTX)),
         # 7: what looks like a denial and is none
         ("No interval change in the left pneumothorax.", all_of("present", PTX)),
         ("No significant change in the effusion or the atelectasis.", all_of("present", E, ATEL)),
@@ -81,6 +92,11 @@ def test_1_the_engine_refuses_to_start_when_negation_is_dead() -> None:
         ("The effusion is not significantly changed.", all_of("present", E)),
         ("No effusion and no change in the pneumothorax.", {E: "absent", PTX: "present"}),
         ("The atelectasis has partially cleared.", all_of("present", ATEL)),
+        ("Near complete resolution of the pneumothorax.", all_of("present", PTX)),
+        ("The pneumothorax hasn't changed.", all_of("present", PTX)),
+        ("No difference in the effusion.", all_of("present", E)),
+        ("The effusion was not present previously.", all_of("present", E)),
+        ("No new effusion.", all_of("absent", E)),
         # 8: one phrase can stand for several findings
         ("Calcified granuloma, left apex.", all_of("present", "nodule_or_mass", "calcification")),
         # 12: blanks are words like any other and are never filled in
@@ -97,12 +113,17 @@ def test_1_the_engine_refuses_to_start_when_negation_is_dead() -> None:
         ("Effusion possible, pneumonia unlikely.", {E: "uncertain", PNA: "absent"}),
         ("Pleura: Small effusion. Lungs: No edema.", {E: "present", EDEMA: "absent"}),
         ("EFFUSIONS: NONE", all_of("absent", E)),
+        ("Heart: Not enlarged. Pleura: Questionable effusion.", {HEART: "absent", E: "uncertain"}),
+        ("Heart: Mildly enlarged.", all_of("present", HEART)),
         # of the same kind as 7: history, and what was removed
         ("History of pneumonia.", {}),
         ("History of pneumonia, now with effusion.", all_of("present", E)),
         ("The chest tube has been removed.", all_of("absent", DEVICE)),
         ("Cardiomegaly without overt edema.", {HEART: "present", EDEMA: "absent"}),
         ("The heart is not enlarged.", all_of("absent", HEART)),
+        ("Cardiac silhouette is not enlarged.", all_of("absent", HEART)),
+        ("Heart size is above normal.", all_of("present", HEART)),
+        ("The chest tube has not been removed.", all_of("present", DEVICE)),
         ("Effusion has decreased and pneumonia has resolved.", {E: "present", PNA: "absent"}),
     ],
 )

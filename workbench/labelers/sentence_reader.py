@@ -101,9 +101,11 @@ class SentenceReader:
         named: list[_NamedFinding] = []
         cue_hits: list[Hit[Role]] = []
         for hit in self._finder.find(sentence):
-            role = hit.phrase.payload
+            start, end, phrase = hit
+            role = phrase.payload
             if isinstance(role, FindingRole):
-                named.append(_NamedFinding(role, Named(hit.start, hit.head_end, hit.tail_start, hit.end)))
+                head_end = start + phrase.head if phrase.head else end
+                named.append(_NamedFinding(role, Named(start, head_end, end - phrase.tail, end)))
             else:
                 cue_hits.append(hit)
         if not named:

@@ -210,15 +210,13 @@ class PhraseFinder(Generic[T]):
     def step_from(self, places: frozenset[tuple[_Node[T], int]], word_class: int) -> "_Step[T] | None":
         """Return the step that a word of a class leads to, or None where no phrase goes on."""
         keys, ends_gap = self._keys[word_class]
-        reached: set[tuple[_Node[T], int]] = set()
-        for node, left in places:
-            for key in keys:
+        reached = [] if ends_gap else [(node, left - 1) for node, left in places if left > 0]
+        for key in keys:
+            for node, _ in places:
                 if (child := node.children.get(key)) is not None:
-                    reached.add((child, -1))
+                    reached.append((child, -1))
                     if child.gap is not None:
-                        reached.add((child.gap, GAP_WORDS))
-            if left > 0 and not ends_gap:
-                reached.add((node, left - 1))
+                        reached.append((child.gap, GAP_WORDS))
         return self._step(frozenset(reached)) if reached else None
 
     def _step(self, places: frozenset[tuple[_Node[T], int]]) -> _Step[T]:

@@ -132,7 +132,7 @@ class Scopes:
     """
 
     def __init__(self, sentence: Sequence[str], cues: Sequence[Cue], things: Sequence[Named]) -> None:
-        self._sentence = sentence
+        self._sentence = list(map(str.lower, sentence)) if cues else sentence
         self._things = things
         self._sides: dict[Kind, list[tuple[Side, Cue]]] = {}
         self._stops: dict[Kind, list[int]] = {}
@@ -153,7 +153,8 @@ class Scopes:
 
     def state_of(self, named: Named) -> State:
         """Return present, absent or uncertain; not mentioned for what is only named as past."""
-        if any(named.touches(cue) for _, cue in self._sides.get(Kind.PSEUDO, ())):
+        pseudo = self._sides.get(Kind.PSEUDO)
+        if pseudo is not None and any(named.touches(cue) for _, cue in pseudo):
             return State.ABSENT  # "not increased" denies a thing called "increased", "no increase in" one so called
         negation = self._nearest(Kind.NEGATION, named)
         uncertainty = self._nearest(Kind.UNCERTAINTY, named)
@@ -195,7 +196,11 @@ class Scopes:
         return best
 
     def _reaches_forward(self, kind: Kind, cue: Cue, named: Named) -> bool:
-        if cue.end > named.tail_start or self._new_clause(cue.end, named.start) or self._own_clause(cue, named):
+        if cue.end > named.tail_start:
+            return False
+        if not _PARTING.isdisjoint(self._sentence[cue.end : named.start]) and (
+            self._new_clause(cue.end, named.start) or self._own_clause(cue, named)
+        ):
             return False
         return not any(
             cue.end <= stop < named.tail_start and not named.start <= stop < named.head_end
@@ -207,39 +212,38 @@ class Scopes:
             return False
         for stop in self._stops_of(kind):
             # ", small" and "and small" open a clause for what stands before; for what stands after they are its list
-            if named.end <= stop < cue.start and self._sentence[stop].lower() not in _PARTING:
+            if named.end <= stop < cue.start and self._sentence[stop] not in _PARTING:
                 return False
         between = self._sentence[named.end : cue.start]
         if "," not in between:
             return True
         last = len(between) - 1 - between[::-1].index(",")
-        return any(word.lower() in _JOINING for word in between[last:])
+        return any(word in _JOINING for word in between[last:])
 
     def _new_clause(self, start: int, end: int) -> bool:
         """Return whether a comma or an "and" after a verb opens a new clause between two words."""
         verb = False
         for word in self._sentence[start:end]:
-            folded = word.lower()
-            if verb and folded in _PARTING:
+            if verb and word in _PARTING:
                 return True
-            verb = verb or folded in _VERBS
+            verb = verb or word in _VERBS
         return False
 
     def _own_clause(self, cue: Cue, named: Named) -> bool:
         """Return whether a thing after a comma or an "and" has a verb of its own, which says more than "is seen"."""
         at = named.start - 1
-        while at >= cue.end and self._sentence[at].lower() not in _PARTING:
-            if self._sentence[at].lower() in _OR:
+        while at >= cue.end and self._sentence[at] not in _PARTING:
+            if self._sentence[at] in _OR:
                 return False
             at -= 1
         if at < cue.end:
             return False
         for place in range(named.head_end, len(self._sentence)):
-            word = self._sentence[place].lower()
+            word = self._sentence[place]
             if word in _PARTING or word in _OR or word in _CLAUSE_ENDS:
                 return False
             if word in _VERBS:
-                opened = self._sentence[at + 1].lower() in _ARTICLES
+                opened = self._sentence[at + 1] in _ARTICLES
                 return opened or _SEEN.isdisjoint(self._sentence[place + 1 : place + 3])
         return False
 
@@ -258,7 +262,7 @@ class Scopes:
     def _list_after(self, at: int) -> bool:
         """Return whether the comma at ``at`` parts a list that ends in ", or": "no mass, small effusion, or edema"."""
         rest = self._sentence[at + 1 :]
-        return any(rest[place + 1].lower() in _OR for place, word in enumerate(rest[:-1]) if word == ",")
+        return any(rest[place + 1] in _OR for place, word in enumerate(rest[:-1]) if word == ",")
 
     def _opened_after_comma(self) -> list[int]:
         """Return the commas after which another kind of cue begins: they end a negation."""

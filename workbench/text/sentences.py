@@ -35,7 +35,7 @@ _FUNCTION_WORDS = frozenset(
 
 _END = re.compile(r"[.!?。！？\n][.!?。！？\"')\]]*")
 # A forgotten full stop: words that open a sentence, capitalised after a lower-case word.
-_OPENING = re.compile(r"(?<=\S) +(?:No|There|The|This|These)\s")
+_OPENING = re.compile(r" (?:No|There|The|This|These)\s")
 _LONGEST = 1_200  # characters of a sentence
 _FULL_LINE = 45  # characters
 _FULL_WIDTH = "。！？"
@@ -72,7 +72,9 @@ def _candidates(text: str) -> list[tuple[int, int]]:
     """Return where a sentence may end: the first character of the end and the character after it."""
     found = [match.span() for match in _END.finditer(text)]
     forgotten = [
-        (match.start(), match.start() + 1) for match in _OPENING.finditer(text) if text[match.start() - 1].islower()
+        (match.start(), match.start() + 1)
+        for match in _OPENING.finditer(text)
+        if text[max(0, match.start() - 4) : match.start()].rstrip()[-1:].islower()
     ]
     return sorted(found + forgotten) if forgotten else found
 
