@@ -64,9 +64,9 @@ if not scores:
     st.stop()
 labelers = {s.prepared.run.labeler.name: s for s in scores}
 score = labelers[st.selectbox("Labeler", list(labelers), width=260)] if len(labelers) > 1 else scores[0]
-gate = data.gate(here, score)
 scoring.headline(score)
 widgets.score_facts(here, score)
+gate = data.gate(here, score)
 if gate.parent is None:
     st.caption("There is no accepted revision to compare with.")
 else:

@@ -46,6 +46,24 @@ def test_a_cohort_is_drawn_by_whole_patients(open_page: Open, empty: Study) -> N
     assert list(app.main.dataframe[0].value["Cohort"]) == ["tuning"]
 
 
+def test_what_a_cohort_would_hold_is_seen_before_it_is_fixed(open_page: Open, study: Study) -> None:
+    path = study.folder / "more.csv"
+    texts = {"a1": "There is a small left pleural effusion.", "a2": "Acute fracture of the right clavicle."}
+    path.write_text(
+        "id,patient,text\n" + "".join(f"{i},{i},FINDINGS: {t}\n" for i, t in texts.items()), encoding="utf-8"
+    )
+    columns = {"id": "id", "patient": "patient", "text": "text"}
+    import_reports(study, study.actor(LEAD), path, columns=columns)
+    before = [view.cohort.name for view in list_cohorts(study)]
+    app = open_page(study.folder, "cohorts", LEAD)
+    field(app, "Reports").set_value(2)
+    press(app, "See first what it would hold")
+    assert not app.error
+    assert any("Not fixed yet:** 2 reports of 2 patients" in element.value for element in app.main.markdown)
+    assert any("21 of 21 findings have under 10 positives" in element.value for element in app.main.markdown)
+    assert [view.cohort.name for view in list_cohorts(study)] == before
+
+
 def test_more_reports_than_there_are_is_refused_in_a_sentence(open_page: Open, empty: Study) -> None:
     take_in(empty, 2)
     app = open_page(empty.folder, "cohorts", "Lea")

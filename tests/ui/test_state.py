@@ -35,7 +35,7 @@ def test_the_token_changes_with_every_commit(study: Study, here: Here) -> None:
     tokens.append(here.token)
     take_in(study, "two")
     tokens.append(here.token)
-    allocate(study, here.actor, "dev", Purpose.DEVELOPMENT, size=1)
+    allocate(study, here.actor, "dev", Purpose.DEVELOPMENT, size=2)
     tokens.append(here.token)
     assert len(set(tokens)) == 4
 
