@@ -107,7 +107,7 @@ def test_a_revision_goes_in_and_through_the_gate(workbench: Run, study: str, tmp
     imported = workbench("prompt", "import", str(mended), "-m", "a new title", "--study", study, "--json")
     assert (imported.code, imported.json["number"], imported.json["status"]) == (0, 5, "candidate"), imported.err
     early = workbench("prompt", "accept", "5", "--reason", "x", "--study", study)
-    assert (early.code, "has no score on development-1 yet" in early.err) == (1, True)
+    assert (early.code, "has not been run on development with rules yet" in early.err) == (1, True)
     assert workbench("run", "--cohort", "development", "--prompt", "5", "--study", study).code == 0
     assert workbench("evaluate", "--cohort", "development", "--prompt", "5", "--study", study).code == 0
     unsigned = workbench("prompt", "accept", "5", "--reason", "title", "--override", "demo", "--study", study)

@@ -254,3 +254,44 @@ def test_rejecting_keeps_the_revision_and_needs_a_reason(rated: Study, lead: Act
         accept.reject(rated, lead, revision, reason="again")
     with pytest.raises(NotFoundError, match="No revision has been accepted yet"):
         prompts.find_revision(rated)
+
+
+def test_a_run_with_repeats_or_other_sections_does_not_hide_a_score_from_the_history(
+    rated: Study, lead: Actor, make_prompt: Make
+) -> None:
+    score = scored(rated, lead, make_prompt())
+    accepted(rated, lead, score)
+    run.execute(rated, run.prepare(rated, lead, cohort="development", revision=1, repeats=3))
+    other = run.prepare(rated, lead, cohort="development", revision=1, sections=("impression",))
+    run.execute(rated, other)
+    for _ in range(2):
+        (row,) = history.history(rated, score.reference)
+        assert row.score is not None
+        assert row.score.hash == score.hash
+        score_run(rated, lead, other.run.hash, score.reference)
+
+
+def test_asking_for_a_run_that_was_never_made_makes_none(
+    rated: Study, lead: Actor, rater: Actor, make_prompt: Make
+) -> None:
+    prompts.save_candidate(rated, lead, make_prompt(), message="first", parent=None)
+    with pytest.raises(NotFoundError, match="workbench run --prompt 1 --cohort development"):
+        run.recorded(rated, lead, cohort="development", revision=1)
+    assert run.list_records(rated) == []
+    made = run.prepare(rated, lead, cohort="development", revision=1)
+    assert run.recorded(rated, lead, cohort="development", revision=1) == made
+    with pytest.raises(RightsError):
+        run.recorded(rated, rater, cohort="development", revision=1)
+
+
+def test_a_run_is_named_by_enough_of_its_hash(rated: Study, lead: Actor, make_prompt: Make) -> None:
+    score = scored(rated, lead, make_prompt())
+    for repeats in range(2, 19):  # of more than 16 hashes two begin alike
+        run.prepare(rated, lead, cohort="development", revision=1, repeats=repeats)
+    firsts = [record.run.hash[0] for record in run.list_records(rated)]
+    twice = next(first for first in firsts if firsts.count(first) > 1)
+    with pytest.raises(NotFoundError, match=f"runs begin with {twice}; see the runs"):
+        run.load(rated, twice)
+    with pytest.raises(NotFoundError, match="There is no run; see"):
+        run.load(rated, "")
+    assert run.load(rated, score.prepared.run.hash).run == score.prepared.run

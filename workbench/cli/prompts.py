@@ -7,6 +7,7 @@ import typer
 
 from workbench.cli.options import AsOption, JsonOption, StudyOption
 from workbench.cli.output import Output, table
+from workbench.domain.actors import Actor
 from workbench.domain.hashing import short
 from workbench.domain.prompts import Revision
 from workbench.errors import InputError
@@ -15,7 +16,7 @@ from workbench.prompting.files import prompt_text
 from workbench.workflow import accept as accepting
 from workbench.workflow import browse, prompts, reference
 from workbench.workflow.opening import open_study
-from workbench.workflow.run import prepare
+from workbench.workflow.run import recorded
 from workbench.workflow.score import find_score
 from workbench.workflow.study import Study
 
@@ -144,7 +145,7 @@ def import_prompt(
 def accept(
     revision: RevisionArgument,
     *,
-    reason: Annotated[str, typer.Option(help="Why it is accepted.")],
+    reason: Annotated[str, typer.Option(help="Why it is accepted; needed for anything but --check.")] = "",
     sign: Annotated[list[str], typer.Option(help="Name of a check you sign off; `all` for every one.")] = [],  # noqa: B006
     override: Annotated[str, typer.Option(help="Why a closed gate is passed over.")] = "",
     reference_name: Annotated[str | None, typer.Option("--reference", help="The primary one when left out.")] = None,
@@ -158,12 +159,12 @@ def accept(
 
     \b
     Examples:
-      workbench prompt accept 5 --reason "effusion mended" --check
+      workbench prompt accept 5 --check
       workbench prompt accept 5 --reason "effusion mended" --sign all
     """
     opened = open_study(study)
     actor = opened.actor(as_name)
-    gate = _gate(opened, actor_name=as_name, revision=revision, reference_name=reference_name, labeler=labeler)
+    gate = _gate(opened, actor, revision=revision, reference_name=reference_name, labeler=labeler)
     rows = [(c.name, c.status, c.sentence) for c in gate.checks]
     shown = table(f"Gate for revision {gate.score.prepared.number}", ["check", "", "why"], rows)
     as_value = [{"name": c.name, "status": c.status.value, "sentence": c.sentence} for c in gate.checks]
@@ -179,17 +180,15 @@ def accept(
     )
 
 
-def _gate(
-    opened: Study, *, actor_name: str | None, revision: str, reference_name: str | None, labeler: str
-) -> accepting.Gate:
+def _gate(opened: Study, actor: Actor, *, revision: str, reference_name: str | None, labeler: str) -> accepting.Gate:
     ref = reference.get_reference(opened, reference_name)
     cohort = reference.cohort_of(opened, ref).name
-    prepared = prepare(opened, opened.actor(actor_name), cohort=cohort, revision=revision, labeler=labeler)
+    prepared = recorded(opened, actor, cohort=cohort, revision=revision, labeler=labeler)
     score = find_score(opened, prepared, ref)
     if score is None:
         raise InputError(
-            f"Revision {prepared.number} has no score on {ref.name} yet; run it with "
-            f"`workbench run --prompt {prepared.number} --cohort {cohort}`, then `workbench evaluate`."
+            f"Revision {prepared.number} has no score on {ref.name} yet; score it with "
+            f"`workbench evaluate --prompt {prepared.number} --cohort {cohort}`."
         )
     return accepting.open_gate(opened, score)
 

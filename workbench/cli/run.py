@@ -163,7 +163,7 @@ def _chosen(
         return run.load(study, run_hash)
     if cohort is None:
         raise InputError("Say which run with --run HASH, or --prompt and --cohort; `workbench run --list` shows them.")
-    return run.prepare(study, actor, cohort=cohort, revision=prompt, labeler=labeler)
+    return run.recorded(study, actor, cohort=cohort, revision=prompt, labeler=labeler)
 
 
 def score_json(study: Study, scored: score.Score) -> dict[str, object]:

@@ -1,5 +1,6 @@
 """The accuracy history: what each accepted revision scored on the same reference and cohort."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from workbench.domain.prompts import Decision, Revision, RevisionStatus
@@ -9,7 +10,7 @@ from workbench.evaluation.gate import ACCURACY_FLOOR
 from workbench.storage import prompts as prompt_store
 from workbench.workflow.prompts import revisions
 from workbench.workflow.reference import cohort_of
-from workbench.workflow.run import PreparedRun, list_records, load
+from workbench.workflow.run import list_records, load
 from workbench.workflow.score import Score, find_score
 from workbench.workflow.study import Study
 
@@ -40,24 +41,28 @@ def history(
     """Return the revisions by number with their scores on one reference under one labeler (rules by default)."""
     labeler = labeler or study.labeler("rules")
     cohort = cohort_of(study, reference)
-    runs = {
-        record.run.prompt_hash: record.run
-        for record in list_records(study)
-        if record.run.cohort_hash == cohort.hash and record.run.labeler.hash == labeler.hash
-    }
+    runs: dict[str, list[Run]] = {}
+    for record in list_records(study):
+        if record.run.cohort_hash == cohort.hash and record.run.labeler.hash == labeler.hash:
+            runs.setdefault(record.run.prompt_hash, []).append(record.run)
     rows = []
     for revision in revisions(study):
         if accepted_only and revision.status is not RevisionStatus.ACCEPTED:
             continue
         with study.database.read() as conn:
             decisions = prompt_store.decisions(conn, revision.prompt_hash)
-        run = runs.get(revision.prompt_hash)
-        rows.append(HistoryRow(revision, decisions[-1] if decisions else None, _score(study, run, reference)))
+        score = _score(study, runs.get(revision.prompt_hash, []), reference)
+        rows.append(HistoryRow(revision, decisions[-1] if decisions else None, score))
     return rows
 
 
-def _score(study: Study, run: Run | None, reference: Reference) -> Score | None:
-    if run is None:
-        return None
-    prepared: PreparedRun = load(study, run.hash)
-    return find_score(study, prepared, reference)
+def _score(study: Study, runs: Sequence[Run], reference: Reference) -> Score | None:
+    """Return the score of the first run that has one, those over the sections that the study reads before others.
+
+    A run with repeats or other sections, or one that nobody has scored, must not hide the score there is.
+    """
+    for run in sorted(runs, key=lambda run: run.sections != study.settings.sections):
+        score = find_score(study, load(study, run.hash), reference)
+        if score is not None:
+            return score
+    return None

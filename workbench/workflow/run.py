@@ -77,17 +77,54 @@ def prepare(
     stored = find_revision(study, revision)
     members = get_cohort(study, cohort)
     require_unlocked(study, members, "run a prompt on it")
-    run = Run(
+    run = _run(study, stored, members, labeler, sections=sections, repeats=repeats)
+    with study.database.write() as conn:
+        run_store.add(conn, run, actor.name, datetime.now(UTC))
+    return _prepared(study, run, stored, members)
+
+
+def recorded(
+    study: Study, actor: Actor, *, cohort: str, revision: str | int | None = None, labeler: str = "rules"
+) -> PreparedRun:
+    """Return the run that ``prepare`` recorded of a prompt on a cohort, and record none.
+
+    Raises:
+        NotFoundError: there is no such run yet.
+        RightsError: the cohort is locked, or the person is no lead or admin.
+    """
+    actor.require(Role.LEAD, Role.ADMIN, to="score a run")
+    stored = find_revision(study, revision)
+    members = get_cohort(study, cohort)
+    require_unlocked(study, members, "score a prompt on it")
+    run = _run(study, stored, members, labeler)
+    with study.database.read() as conn:
+        known = run_store.get(conn, run.hash) is not None
+    if not known:
+        number = stored.revision.number
+        raise NotFoundError(
+            f"Revision {number} has not been run on {cohort} with {labeler} yet; run it with "
+            f"`workbench run --prompt {number} --cohort {cohort}`."
+        )
+    return _prepared(study, run, stored, members)
+
+
+def _run(
+    study: Study,
+    stored: StoredPrompt,
+    cohort: Cohort,
+    labeler: str,
+    *,
+    sections: Sequence[str] | None = None,
+    repeats: int = 1,
+) -> Run:
+    return Run(
         prompt_hash=stored.revision.prompt_hash,
         label_set_hash=study.label_set.hash,
-        cohort_hash=members.hash,
+        cohort_hash=cohort.hash,
         labeler=study.labeler(labeler),
         sections=tuple(sections or study.settings.sections),
         repeats=repeats,
     )
-    with study.database.write() as conn:
-        run_store.add(conn, run, actor.name, datetime.now(UTC))
-    return _prepared(study, run, stored, members)
 
 
 def _prepared(study: Study, run: Run, stored: StoredPrompt, cohort: Cohort) -> PreparedRun:
@@ -107,9 +144,11 @@ def reopen(study: Study, actor: Actor, run_hash: str) -> PreparedRun:
 def load(study: Study, run_hash: str) -> PreparedRun:
     """Return a recorded run by the beginning of its hash. Raises NotFoundError."""
     with study.database.read() as conn:
-        hits = [record.run for record in run_store.list_all(conn) if record.run.hash.startswith(run_hash)]
+        known = [record.run for record in run_store.list_all(conn)]
+        hits = [run for run in known if run_hash and run.hash.startswith(run_hash)]
         if len(hits) != 1:
-            raise NotFoundError(f"There is no run {run_hash}; see the runs with `workbench run --list`.")
+            why = f"{len(hits)} runs begin with {run_hash}" if hits else f"There is no run {run_hash}".rstrip()
+            raise NotFoundError(f"{why}; see the runs with `workbench run --list`.")
         cohort = cohort_store.by_hash(conn, hits[0].cohort_hash)
     if cohort is None:
         raise NotFoundError(f"The cohort of run {run_hash} is not in this study.")
