@@ -83,6 +83,24 @@ def test_a_gap_may_hold_a_denial_and_a_normal_statement_may_be_denied(text: str,
 
 
 @pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("Effusion: no effusion.", "absent"),
+        ("Effusion: small.", "present"),
+        ("Effusion: possible effusion.", "uncertain"),
+        ("Effusion: none.", "absent"),
+    ],
+)
+def test_a_heading_that_the_text_takes_up_again_says_nothing(text: str, expected: str) -> None:
+    assert states(text) == {"effusion": expected}
+
+
+def test_a_gap_does_not_reach_into_a_clause_with_a_subject_and_a_verb_of_its_own() -> None:
+    assert states("The heart is stable and the aorta is enlarged.") == {}
+    assert states("The heart is stable and enlarged.") == {"big_heart": "present"}
+
+
+@pytest.mark.parametrize(
     ("text", "effusion"),
     [
         ("No effusion. Small effusion.", "present"),

@@ -16,6 +16,8 @@ from workbench.text.normalise import placed_words, stem, words
         ("Effusion - none", ["Effusion", "-", "none"]),
         ("XXXX effusion, ___.", ["XXXX", "effusion", ",", "___", "."]),
         ("can't exclude", ["ca", "n't", "exclude"]),
+        ("ISN’T", ["IS", "N’T"]),
+        ("patient's", ["patient's"]),
         ("右侧少量", ["右", "侧", "少", "量"]),
         ("", []),
     ],

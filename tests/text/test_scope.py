@@ -4,7 +4,7 @@ from workbench.domain.findings import State
 from workbench.domain.prompts import Cues, CueSet
 from workbench.text.normalise import words
 from workbench.text.phrases import PhraseFinder
-from workbench.text.scope import Cue, CueRole, Kind, Named, Scopes, Side, cue_phrases, longest_cues
+from workbench.text.scope import Cue, CueRole, Kind, Named, Scopes, Side, cue_phrases, longest_cues, two_clauses
 
 CUES = Cues(
     negation=CueSet(
@@ -70,6 +70,14 @@ def states(text: str) -> dict[str, str]:
         ("History of A, now B", "np"),
         ("A by history", "n"),
         ("No history of A", "a"),
+        ("No A is seen, B has grown", "ap"),
+        ("No A, B has grown", "ap"),
+        ("No A, the B is large", "ap"),
+        ("No A, B is seen", "aa"),
+        ("No A, B or C is large", "aaa"),
+        ("No A and the B is large", "ap"),
+        ("A has grown, B and C are not seen", "paa"),
+        ("No A, B possible for C", "aaa"),
     ],
 )
 def test_cues_reach_as_far_as_a_reader_takes_them(text: str, expected: str) -> None:
@@ -89,6 +97,28 @@ def test_a_cue_made_of_the_words_of_a_thing_says_nothing_of_it() -> None:
     assert (
         Scopes(sentence, [Cue(0, 1, (CueRole(Kind.NEGATION, Side.BEFORE),))], [thing]).state_of(thing) is State.PRESENT
     )
+
+
+def test_a_pseudo_negation_denies_what_has_its_words_in_its_name() -> None:
+    sentence = words("no change in change")
+    thing = Named(1, 4, 1, 4)  # "change in change"
+    cue = Cue(0, 3, (CueRole(Kind.PSEUDO, Side.BEFORE),))
+    assert Scopes(sentence, [cue], [thing]).state_of(thing) is State.ABSENT
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("is stable and the aorta is", True),
+        ("has grown and b was seen", True),
+        ("is stable and is", False),
+        ("is large and round", False),
+        ("and the aorta is", False),
+        ("", False),
+    ],
+)
+def test_two_clauses_have_each_a_subject_and_a_verb(text: str, expected: bool) -> None:
+    assert two_clauses(text.split()) is expected
 
 
 def test_a_cue_in_the_gap_of_a_thing_reaches_it() -> None:

@@ -9,7 +9,7 @@ from workbench.domain.findings import State
 from workbench.domain.prompts import Guidance
 from workbench.text.normalise import words
 from workbench.text.phrases import Hit, PhraseFinder
-from workbench.text.scope import Cue, CueRole, Named, Scopes, Side, cue_phrases, longest_cues
+from workbench.text.scope import Cue, CueRole, Named, Scopes, Side, cue_phrases, longest_cues, two_clauses
 
 
 class Use(IntEnum):
@@ -104,12 +104,16 @@ class SentenceReader:
             start, end, phrase = hit
             role = phrase.payload
             if isinstance(role, FindingRole):
-                head_end = start + phrase.head if phrase.head else end
-                named.append(_NamedFinding(role, Named(start, head_end, end - phrase.tail, end)))
+                if not phrase.head:
+                    named.append(_NamedFinding(role, Named(start, end, start, end)))
+                elif not two_clauses(sentence[max(0, start - 1) : end + 1]):
+                    named.append(_NamedFinding(role, Named(start, start + phrase.head, end - phrase.tail, end)))
             else:
                 cue_hits.append(hit)
         if not named:
             return [], []
+        if ":" in sentence:
+            named = _without_headings(named, sentence)
         cues = _cues(cue_hits, named) if cue_hits else []
         scopes = Scopes(sentence, cues, [one.at for one in named])
         return [(one, _state(one, scopes)) for one in _without_excluded(named)], cues
@@ -125,6 +129,16 @@ def _cues(hits: list[Hit[Role]], named: list[_NamedFinding]) -> list[Cue]:
         if isinstance(role, CueRole):
             found.append((hit.start, hit.end, role))
     return longest_cues(found)
+
+
+def _without_headings(named: list[_NamedFinding], sentence: Sequence[str]) -> list[_NamedFinding]:
+    """Return what is named, without headings taken up again after them ("Fracture: no acute fracture")."""
+    return [
+        one
+        for one in named
+        if "".join(sentence[one.at.end : one.at.end + 1]) != ":"
+        or all(other.role != one.role or other.at.start < one.at.end for other in named)
+    ]
 
 
 def _without_excluded(named: list[_NamedFinding]) -> list[_NamedFinding]:

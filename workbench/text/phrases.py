@@ -4,7 +4,7 @@ For whoever edits a prompt::
 
     pleural effusion        these words, next to each other, in any case; regular plurals come by themselves
                             ("effusion" finds "effusions", "opacity" finds "opacities", "mass" finds "masses")
-    heart ... enlarged      a gap: none to six words in between, never across a comma, a full stop, "but" or "without"
+    heart ... enlarged      a gap: none to six words in between, never across a comma, a full stop, a "but" or a "with"
     calcif*                 a word that begins so: "calcified", "calcification"
     heart/cardiac size      either word: "heart size" or "cardiac size"
     air-space disease       a hyphen: "air-space", "air space" and "airspace" alike
@@ -31,7 +31,7 @@ GAP_WORDS = 6
 # What a gap never crosses.
 CLAUSE_BREAKS = frozenset(
     {",", ";", ":", ".", "?", "!", "(", ")", "but", "however", "although", "though", "while", "whereas", "except"}
-    | {"without"}
+    | {"with", "without"}
 )
 _MOST_SPELLINGS = 2_000
 _MOST_WORDS = 200_000

@@ -122,6 +122,20 @@ def longest_cues(found: Iterable[tuple[int, int, CueRole]]) -> list[Cue]:
     return kept
 
 
+def two_clauses(sentence: Sequence[str]) -> bool:
+    """Return whether a verb, an "and", another subject and its verb come in a row ("is stable and the aorta is")."""
+    found = 0
+    for at, word in enumerate(sentence):
+        folded = word.lower()
+        if found == 0 and folded in _VERBS:
+            found = 1
+        elif found == 1 and folded in _AND:
+            found = 2
+        elif found == 2 and folded in _VERBS and sentence[at - 1].lower() not in _AND:
+            return True
+    return False
+
+
 class Scopes:
     """The reach of the cues of one sentence.
 
@@ -203,7 +217,7 @@ class Scopes:
         ):
             return False
         return not any(
-            cue.end <= stop < named.tail_start and not named.start <= stop < named.head_end
+            cue.end <= stop < named.tail_start and not named.start < stop < named.head_end
             for stop in self._stops_of(kind)
         )
 

@@ -7,7 +7,26 @@ full stops, lines wrapped in the middle of a sentence, and full stops that were 
 import re
 
 _ABBREVIATIONS = frozenset(
-    {"dr", "mr", "mrs", "ms", "prof", "st", "no", "vs", "approx", "fig", "e.g", "i.e", "eg", "ie", "ca", "cf", "resp"}
+    {
+        "dr",
+        "mr",
+        "mrs",
+        "ms",
+        "prof",
+        "st",
+        "no",
+        "vs",
+        "approx",
+        "fig",
+        "e.g",
+        "i.e",
+        "eg",
+        "ie",
+        "ca",
+        "cf",
+        "resp",
+        "neg",
+    }
 )
 _FUNCTION_WORDS = frozenset(
     {
