@@ -55,6 +55,8 @@ def edit(study: Study, old: str, new: str) -> None:
         ('"findings", ', '"findings", "indication", ', "indication is never read"),
         ('["findings", "impression", "unlabelled"]', "[]", "no report would have anything to read"),
         ('"Dr. Rater" =', '" " =', "blank name"),
+        ('sign_in = "accounts"', 'sign_in = "pick"', "is for simulated studies"),
+        ('sign_in = "accounts"', 'sign_in = "nobody"', "sign_in"),
     ],
 )
 def test_a_wrong_setting_is_named(study: Study, old: str, new: str, told: str) -> None:

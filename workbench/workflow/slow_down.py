@@ -8,7 +8,7 @@ import hashlib
 import sqlite3
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from math import ceil
+from math import floor
 
 from workbench.domain.people import name_key
 from workbench.errors import RightsError
@@ -16,6 +16,7 @@ from workbench.storage import sign_ins
 
 LONGEST_WAIT = 120  # seconds
 FORGOTTEN_AFTER = timedelta(hours=1)
+_CLOCK_SET_BACK = timedelta(minutes=5)  # a failure so far ahead tells of the clock, and must not shut anybody out
 _FREE_FOR_ACCOUNT, _FREE_FOR_ADDRESS = 3, 30  # a whole hospital may stand behind one address
 
 
@@ -50,15 +51,21 @@ def count(conn: sqlite3.Connection, tried: Try, now: datetime) -> None:
     """
     sign_ins.forget_failures(conn, before=now - FORGOTTEN_AFTER)
     known = sign_ins.failures(conn, [tried.account_key, tried.address_key])
-    seconds = 0
-    for key, free in ((tried.account_key, _FREE_FOR_ACCOUNT), (tried.address_key, _FREE_FOR_ADDRESS)):
-        failures, last = known.get(key, (0, now))
-        ready = last + timedelta(seconds=wait_after(failures, free))
-        seconds = max(seconds, ceil((ready - now).total_seconds()))
+    seconds = max(
+        _left(*known.get(tried.account_key, (0, now)), _FREE_FOR_ACCOUNT, now),
+        _left(*known.get(tried.address_key, (0, now)), _FREE_FOR_ADDRESS, now),
+    )
     if seconds > 0:
         unit = "second" if seconds == 1 else "seconds"
         raise RightsError(f"After several wrong tries there is a pause: wait {seconds} {unit}, then try again.")
     sign_ins.count_failure(conn, [tried.account_key, tried.address_key], now)
+
+
+def _left(failures: int, last: datetime, free: int, now: datetime) -> int:
+    """Return how many seconds of the pause are left."""
+    if last - now > _CLOCK_SET_BACK:
+        return 0
+    return max(0, wait_after(failures, free) - max(0, floor((now - last).total_seconds())))
 
 
 def forgive(conn: sqlite3.Connection, tried: Try) -> None:
