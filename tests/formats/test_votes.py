@@ -49,7 +49,7 @@ def a_vote(label_set: LabelSet, report: str = "r1", rater: str = "Ada", **change
 
 
 def write_long(path: Path, label_set: LabelSet, votes: Iterable[Vote]) -> Path:
-    write_table(path, LONG, (row for vote in votes for row in long_rows(label_set, vote)))
+    write_table(path, LONG, long_rows(label_set, votes))
     return path
 
 
@@ -144,6 +144,7 @@ WHOLE = "r1,Ada,effusion,present,1,,,\nr1,Ada,edema,absent,1,,,\n"
         (HEADER + WHOLE, "row 2: Ada reviewed report r1 and no state is given for cavity"),
         (HEADER + WHOLE + "r1,Ada,cavity,,1,,,\n", "no state is given for cavity"),
         (HEADER + WHOLE + "r1,Ada,edema,absent,1,,,\n", "row 4: edema is there twice"),
+        (HEADER + WHOLE + "r1,Ada,cavity,absent,1,,,\n" * 2, "row 5: Ada labels report r1 from row 2 on and once more"),
         (HEADER + WHOLE + "r1,Ada,cavity,absent,0,,,\n", "row 4: reviewed of Ada on report r1 is not as in row 2"),
         (HEADER + "r1,Ada,tumour,present,1,,,\n", "row 2: tumour is no finding of three"),
         (HEADER + "r1,Ada,edema,1,1,,,\n", "row 2, edema: '1' is no state; use present, absent"),

@@ -5,7 +5,7 @@ blank with a 1 under ``reviewed`` (wide); one that its rater never submitted is 
 order, findings in that of the label set.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
@@ -71,18 +71,18 @@ def wide_row(label_set: LabelSet, vote: Vote) -> list[object]:
     return [report_id, rater, given is not None, *labels, given.comment or None if given else None]
 
 
-def long_rows(label_set: LabelSet, vote: Vote) -> Iterator[Sequence[object]]:
-    """Yield the rows of one report and rater in the long form, one per finding in label-set order."""
-    report_id, rater, given = vote
+def long_rows(label_set: LabelSet, votes: Iterable[Vote]) -> Iterator[Sequence[object]]:
+    """Yield the rows of votes in the long form: for each vote one per finding, in label-set order."""
     named = (label_set.id, label_set.version, label_set.hash)
-    if given is None:
+    for report_id, rater, given in votes:
+        if given is None:
+            for finding in label_set.ids:
+                yield (report_id, rater, finding, None, None, False, None, None, None, *named, None, None)
+            continue
+        about = (given.at, True, given.seconds, given.source or None, given.simulated, *named, given.comment or None)
         for finding in label_set.ids:
-            yield (report_id, rater, finding, None, None, False, None, None, None, *named, None, None)
-        return
-    common = (given.at, True, given.seconds, given.source or None, given.simulated, *named, given.comment or None)
-    for finding in label_set.ids:
-        state = given.states.get(finding, State.NOT_MENTIONED).value
-        yield (report_id, rater, finding, state, *common, given.evidence.get(finding) or None)
+            state = given.states.get(finding, State.NOT_MENTIONED).value
+            yield (report_id, rater, finding, state, *about, given.evidence.get(finding) or None)
 
 
 def is_long(path: Path, encoding: str = "utf-8") -> bool:
@@ -138,15 +138,20 @@ class _LongReader:
         self.place = table.place
         self.label_set = label_set
         self.findings = frozenset(label_set.ids)
+        self.label_set_hash = label_set.hash
         self.now = now
-        self.open: dict[tuple[str, str], _Open] = {}
+        self.read: dict[tuple[str, str], _Open | ReadVote] = {}
 
     def add(self, cells: Sequence[str]) -> None:
         report_id, rater = (unguard(cells[self.at[name]].strip()) for name in (REPORT, RATER))
         if not report_id or not rater:
             raise InputError(f"{self.place}: the {'rater' if report_id else 'report id'} is blank.")
         common = tuple(cells[self.at[name]] if name in self.at else "" for name in _OF_VOTE)
-        vote = self.open.setdefault((report_id, rater), _Open(self.place.row, common))
+        vote = self.read.setdefault((report_id, rater), _Open(self.place.row, common))
+        if isinstance(vote, ReadVote):
+            raise InputError(
+                f"{self.place}: {rater} labels report {report_id} from row {vote.row} on and once more here; keep one."
+            )
         if vote.common != common:
             what = next(n for n, one, other in zip(_OF_VOTE, vote.common, common, strict=True) if one != other)
             raise InputError(
@@ -159,6 +164,8 @@ class _LongReader:
         vote.states[finding] = self._state(finding, cells[self.at[STATE]].strip())
         if "evidence" in self.at and (quoted := unguard(cells[self.at["evidence"]])):
             vote.evidence[finding] = quoted
+        if len(vote.states) == len(self.findings):  # nothing more can come, and a vote is smaller than its rows
+            self.read[report_id, rater] = self._vote(report_id, rater, vote)
 
     def _state(self, finding: str, cell: str) -> State | None:
         if cell and cell not in _STATES:
@@ -167,7 +174,10 @@ class _LongReader:
 
     def votes(self) -> list[ReadVote]:
         """Return what was read, once every row is in."""
-        return [ReadVote(*who, self._given(*who, vote), vote.row) for who, vote in self.open.items()]
+        return [vote if isinstance(vote, ReadVote) else self._vote(*who, vote) for who, vote in self.read.items()]
+
+    def _vote(self, report_id: str, rater: str, vote: _Open) -> ReadVote:
+        return ReadVote(report_id, rater, self._given(report_id, rater, vote), vote.row)
 
     def _given(self, report_id: str, rater: str, vote: _Open) -> Annotation | None:
         where = f"{self.place.path}, row {vote.row}"
@@ -189,7 +199,7 @@ class _LongReader:
             states={f: s for f in self.label_set.ids if (s := vote.states[f]) and s is not State.NOT_MENTIONED},
             submitted=True,
             at=_instant(where, common["submitted_at"].strip()) or self.now,
-            label_set_hash=self.label_set.hash,
+            label_set_hash=self.label_set_hash,
             evidence=vote.evidence,
             comment=unguard(common[COMMENT]),
             seconds=_seconds(where, common["seconds"].strip()),
@@ -198,7 +208,7 @@ class _LongReader:
         )
 
     def _check_label_set(self, where: str, label_set_hash: str) -> None:
-        if label_set_hash and label_set_hash != self.label_set.hash:
+        if label_set_hash and label_set_hash != self.label_set_hash:
             raise InputError(
                 f"{where}: these labels were given by another label set than this study's {self.label_set.id} "
                 f"{self.label_set.version}, so the findings may not mean the same; open a study with that label set."

@@ -94,8 +94,7 @@ def export_votes(
             columns = wide_columns(closed.label_set)
             count = write_table(path, columns, (wide_row(closed.label_set, vote) for vote in votes), written)
         else:
-            rows = (row for vote in votes for row in long_rows(closed.label_set, vote))
-            count = write_table(path, LONG, rows, written)
+            count = write_table(path, LONG, long_rows(closed.label_set, votes), written)
     return Exported(path, written, count, closed.cohort.name, closed.reference.name)
 
 
