@@ -1,17 +1,22 @@
 """Once round the loop on six reports whose scores are worked out by hand."""
 
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
 from workbench.domain.actors import Actor
+from workbench.domain.cohorts import Purpose
 from workbench.domain.findings import State
 from workbench.domain.prompts import Example, FindingGuidance, Prompt, RevisionStatus
+from workbench.domain.references import VoteRule
 from workbench.errors import ConflictError, InputError, NotFoundError, RightsError
 from workbench.evaluation.gate import GateStatus
 from workbench.evaluation.mistakes import MistakeKind
 from workbench.prompting.files import prompt_text, read_prompt
 from workbench.workflow import accept, errors, history, prompts, revise, run
+from workbench.workflow.cohorts import define, unlock
+from workbench.workflow.ingest import import_labels, import_reports
 from workbench.workflow.opening import open_study
 from workbench.workflow.reference import freeze
 from workbench.workflow.score import Score, score_run
@@ -295,3 +300,26 @@ def test_a_run_is_named_by_enough_of_its_hash(rated: Study, lead: Actor, make_pr
     with pytest.raises(NotFoundError, match="There is no run; see"):
         run.load(rated, "")
     assert run.load(rated, score.prepared.run.hash).run == score.prepared.run
+
+
+@pytest.mark.parametrize("named", ["1 rules", "hash rules", "2 rules", "1 gpt"])
+def test_only_what_was_named_at_the_unlocking_is_not_exploratory(
+    rated: Study, lead: Actor, make_prompt: Make, csv_file: Callable[[str, str], Path], named: str
+) -> None:
+    assert not scored(rated, lead, make_prompt()).exploratory
+    import_reports(rated, lead, csv_file("v.csv", 'id,patient_id,text\nv1,p9,"FINDINGS: Pleural effusion."\n'))
+    define(rated, lead, "validation", Purpose.VALIDATION, ["v1"])
+    everything = labels_of(rated, "v1")
+    import_labels(rated, lead, csv_file("v-labels.csv", everything), rater="rater1")
+    reference = freeze(rated, lead, "validation", rule=VoteRule(1, 1))
+    revision, labeler = named.replace("hash", make_prompt().hash[:8]).split()
+    details = {"revision": revision, "labeler": labeler, "policies": "as they are", "endpoint": "macro-F1"}
+    unlock(rated, lead, "validation", reason="final", details=details)
+    prepared = run.prepare(rated, lead, cohort="validation", revision=1)
+    run.execute(rated, prepared)
+    assert score_run(rated, lead, prepared.run.hash, reference).exploratory is (named in {"2 rules", "1 gpt"})
+
+
+def labels_of(study: Study, report: str) -> str:
+    ids = study.label_set.ids
+    return f"report_id,{','.join(ids)}\n{report},{','.join('1' for _ in ids)}\n"

@@ -1,5 +1,6 @@
 """The command line: the same workflow calls as the pages."""
 
+import signal
 import sys
 from io import TextIOWrapper
 from typing import NoReturn
@@ -10,6 +11,9 @@ from workbench.errors import InputError, WorkbenchError
 
 def main() -> None:
     """Run the command line. Exits 0 when done, 1 on a refusal explained in one line, 2 on wrong usage."""
+    if signal.getsignal(signal.SIGTERM) is signal.SIG_DFL:
+        # As an exception it takes away what is half written and gives a run back; by default it would just end.
+        signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")  # a terminal that lacks a letter still gets the rest

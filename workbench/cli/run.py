@@ -186,6 +186,7 @@ def score_json(study: Study, scored: score.Score) -> dict[str, object]:
         "prediction_policies": scored.prediction_policies.as_json(),
         "left_out": list(scored.left_out),
         "looks": scored.looks,
+        "exploratory": scored.exploratory,
         "scores": scored.evaluation.as_json(),
         "policy_table": score.policies_table(study, scored).as_json(),
     }
@@ -233,6 +234,7 @@ def score_shown(study: Study, scored: score.Score) -> list[Table | str]:
         ),
         *_reweighted(result),
         *([f"Left out, as the prompt quotes them: {', '.join(scored.left_out)}."] if scored.left_out else []),
+        *(["Exploratory: not what was named when this cohort was unlocked."] if scored.exploratory else []),
         *(["A single rater made this reference."] if ref.rule.single_rater else []),
         *(["Some of the reference's votes are simulated."] if ref.simulated else []),
         table("Macro-F1 by policy for uncertain", ["", *(f"prediction: {name}" for name in names)], policy_rows),

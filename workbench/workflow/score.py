@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from workbench.domain.actors import Actor, Role
+from workbench.domain.cohorts import Purpose
 from workbench.domain.findings import FAILED, Policies
 from workbench.domain.hashing import canonical_json, content_hash
 from workbench.domain.references import Reference
@@ -18,7 +19,9 @@ from workbench.evaluation.consensus import per_finding
 from workbench.evaluation.evaluations import Evaluation
 from workbench.evaluation.policies import PolicyTable, policy_table
 from workbench.evaluation.scores import evaluate
+from workbench.storage import cohorts as cohort_store
 from workbench.storage import evaluations as store
+from workbench.storage.cohorts import Unlock
 from workbench.workflow.reference import cohort_of, truth_codes, votes_of
 from workbench.workflow.run import PreparedRun, extractions, load, progress
 from workbench.workflow.study import Study
@@ -30,7 +33,8 @@ SCORING = "1"  # raised when a change in the scoring code changes a figure; part
 class Score:
     """An evaluation with all it rests on: run (prompt, labeler, sections), reference, policies, and the looks so far.
 
-    ``looks`` counts the distinct evaluations and tries on this cohort up to now (method 17).
+    ``looks`` counts the distinct evaluations and tries on this cohort up to now (method 17). ``exploratory`` marks a
+    run on a validation cohort that is not of the revision and labeler named when it was first unlocked (method 18).
     """
 
     hash: str
@@ -41,6 +45,7 @@ class Score:
     left_out: tuple[str, ...]  # reports quoted in the prompt's worked examples (method 14)
     looks: int
     at: datetime
+    exploratory: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,6 +158,7 @@ def find_score(study: Study, prepared: PreparedRun, reference: Reference) -> Sco
     with study.database.read() as conn:
         record = store.get(conn, identity)
         looks = store.looks(conn, prepared.cohort.hash)
+        unlocks = cohort_store.unlocks(conn, prepared.cohort.name)
     if record is None:
         return None
     quoted = {e.report_id for e in prepared.prompt.guidance.examples if e.report_id}
@@ -165,7 +171,18 @@ def find_score(study: Study, prepared: PreparedRun, reference: Reference) -> Sco
         tuple(sorted(quoted & set(prepared.cohort.members))),
         looks,
         record.at,
+        exploratory=prepared.cohort.purpose is Purpose.VALIDATION and not _named_beforehand(prepared, unlocks),
     )
+
+
+def _named_beforehand(prepared: PreparedRun, unlocks: Sequence[Unlock]) -> bool:
+    """Return whether a run is of the revision and labeler that the first unlocking of its cohort named."""
+    if not unlocks:
+        return False
+    named = {key: str(value).strip() for key, value in unlocks[0].details.items()}
+    revision = named.get("revision", "")
+    same = revision == str(prepared.number) or (len(revision) >= 4 and prepared.run.prompt_hash.startswith(revision))
+    return same and named.get("labeler") == prepared.run.labeler.name
 
 
 def _check_fits(study: Study, prepared: PreparedRun, reference: Reference) -> None:
