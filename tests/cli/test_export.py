@@ -37,6 +37,7 @@ def test_each_table_is_written_in_both_formats_with_the_same_rows(
         "rows": rows,
         "cohort": "development",
         "reference": "development-1",
+        "simulated": True,
     }
     as_parquet = workbench("export", *arguments, "-o", "out", "--format", "parquet", "--study", study, "--json")
     assert (as_parquet.code, as_parquet.json["rows"]) == (0, rows)

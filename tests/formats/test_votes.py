@@ -12,7 +12,7 @@ from workbench.domain.annotations import Annotation
 from workbench.domain.findings import LabelSet, State
 from workbench.errors import InputError
 from workbench.formats.exports import write_table
-from workbench.formats.labels import RaterRow, read_labels, write_labels
+from workbench.formats.labels import RaterRow, read_labels
 from workbench.formats.votes import LONG, ReadVote, Vote, is_long, long_rows, read_long, wide_columns, wide_row
 
 AT, NOW = datetime(2026, 3, 1, 9, 30, tzinfo=UTC), datetime(2026, 4, 1, tzinfo=UTC)
@@ -72,20 +72,22 @@ def test_the_long_form_has_a_row_per_finding_and_says_what_was_not_reviewed(tmp_
 def test_the_wide_form_is_that_of_label_files(tmp_path: Path, three: LabelSet) -> None:
     votes: list[Vote] = [
         ("r1", "Ada", a_vote(three)),
-        ("r2", "Ada", a_vote(three, "r2", states={"edema": State.ABSENT}, comment="")),
+        ("r2", "Ada", a_vote(three, "r2", states={"edema": State.ABSENT}, comment="", simulated=True)),
         ("r3", "Ada", a_vote(three, "r3", states={}, comment="")),
         ("r3", "=Ben", None),
     ]
     write_table(tmp_path / "w.csv", wide_columns(three), (wide_row(three, vote) for vote in votes))
     rows = [
         RaterRow("r1", "Ada", {"effusion": State.PRESENT, "cavity": State.UNCERTAIN}, True, 2, "=1+1"),
-        RaterRow("r2", "Ada", {"edema": State.ABSENT}, True, 3),
+        RaterRow("r2", "Ada", {"edema": State.ABSENT}, True, 3, simulated=True),
         RaterRow("r3", "Ada", {}, True, 4),
         RaterRow("r3", "=Ben", {}, False, 5),
     ]
     assert read_labels(tmp_path / "w.csv", three) == rows
-    write_labels(tmp_path / "by_labels.csv", three, rows)
-    assert (tmp_path / "w.csv").read_bytes() == (tmp_path / "by_labels.csv").read_bytes()
+    assert (tmp_path / "w.csv").read_text() == (
+        "report_id,rater,reviewed,effusion,edema,cavity,comment,simulated\n"
+        "r1,Ada,1,1,,-1,'=1+1,0\nr2,Ada,1,,0,,,1\nr3,Ada,1,,,,,0\nr3,'=Ben,0,,,,,\n"
+    )
 
 
 WORDS = st.one_of(

@@ -124,7 +124,9 @@ def _tell(written: Exported, as_json: bool, *more: str) -> None:
             "rows": written.rows,
             "cohort": written.cohort or None,
             "reference": written.reference or None,
+            "simulated": written.simulated,
         },
         f"{written.rows} rows{of} written to {written.path}.",
+        *(["Some of its votes are simulated."] if written.simulated else []),
         *more,
     )

@@ -15,7 +15,7 @@ from workbench.errors import InputError
 from workbench.formats.tables import Table, listed, read_table
 from workbench.formats.writing import guard, replacing, row_writer, unguard
 
-REPORT, RATER, REVIEWED, COMMENT = "report_id", "rater", "reviewed", "comment"
+REPORT, RATER, REVIEWED, COMMENT, SIMULATED = "report_id", "rater", "reviewed", "comment", "simulated"
 
 _CELL = {State.PRESENT: "1", State.ABSENT: "0", State.UNCERTAIN: "-1", State.NOT_MENTIONED: ""}
 _CODE_CELL: dict[int | None, str] = {None: "", **{state.code: cell for state, cell in _CELL.items()}}
@@ -32,7 +32,8 @@ _NO = {"0", "0.0", "false", "no", "n"}
 class RaterRow:
     """One rater's labels of one report as a file has them. ``states`` leaves out what is not mentioned.
 
-    ``reviewed`` says whether the rater submitted the report; ``row`` is the row of the file, 0 for none.
+    ``reviewed`` says whether the rater submitted the report; ``row`` is the row of the file, 0 for none; ``simulated``
+    whether no person made the labels.
     """
 
     report_id: str
@@ -41,6 +42,7 @@ class RaterRow:
     reviewed: bool
     row: int = 0
     comment: str = ""
+    simulated: bool = False
 
 
 def read_labels(
@@ -66,8 +68,8 @@ def read_labels(
             it is blank any label in the row does.
         encoding: of the file.
 
-    Values such as 1.0 and -1.0 are read as 1 and -1. A ``comment`` column is read when there is one. The same row
-    twice counts once.
+    Values such as 1.0 and -1.0 are read as 1 and -1. The columns ``comment`` and ``simulated`` are read where they
+    are there. The same row twice counts once.
 
     Raises:
         InputError: a column is missing or belongs to no finding, a value is none of the four, a report or rater is
@@ -155,7 +157,8 @@ class _Reader:
         self.rater_at = table.column(rater_column) if rater_column else None
         self.reviewed_at = table.columns.index(reviewed_column) if reviewed_column in table.columns else None
         self.comment_at = table.columns.index(COMMENT) if COMMENT in table.columns else None
-        others = {report_column, rater_column or RATER, reviewed_column, COMMENT, ""}
+        self.simulated_at = table.columns.index(SIMULATED) if SIMULATED in table.columns else None
+        others = {report_column, rater_column or RATER, reviewed_column, COMMENT, SIMULATED, ""}
         _require_findings(table, label_set, others)
         self.findings = [(finding, table.columns.index(finding)) for finding in label_set.ids]
 
@@ -169,9 +172,10 @@ class _Reader:
             report_id=report_id,
             rater=rater,
             states=states,
-            reviewed=self._reviewed(cells, any_label=bool(states)),
+            reviewed=self._mark(cells, self.reviewed_at, REVIEWED, blank=bool(states)),
             row=self.place.row,
             comment="" if self.comment_at is None else unguard(cells[self.comment_at]),
+            simulated=self._mark(cells, self.simulated_at, SIMULATED, blank=False),
         )
 
     def _state(self, finding: str, cell: str) -> State | None:
@@ -181,12 +185,13 @@ class _Reader:
             raise InputError(f"{self.place}, {finding}: {cell!r} is no label; use 1, 0, -1 or leave it blank.")
         return state
 
-    def _reviewed(self, cells: Sequence[str], *, any_label: bool) -> bool:
-        mark = "" if self.reviewed_at is None else cells[self.reviewed_at].strip().lower()
+    def _mark(self, cells: Sequence[str], at: int | None, name: str, *, blank: bool) -> bool:
+        """Return whether a column marks the row; ``blank`` where it says nothing."""
+        mark = "" if at is None else cells[at].strip().lower()
         if mark in _BLANK:
-            return any_label
+            return blank
         if mark not in _YES | _NO:
-            raise InputError(f"{self.place}: the reviewed mark {mark!r} is neither yes (1) nor no (0).")
+            raise InputError(f"{self.place}: the {name} mark {mark!r} is neither yes (1) nor no (0).")
         return mark in _YES
 
 

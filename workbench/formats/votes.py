@@ -14,7 +14,7 @@ from workbench.domain.annotations import Annotation
 from workbench.domain.findings import LabelSet, State
 from workbench.errors import InputError
 from workbench.formats.exports import Column, Kind
-from workbench.formats.labels import COMMENT, RATER, REPORT, REVIEWED
+from workbench.formats.labels import COMMENT, RATER, REPORT, REVIEWED, SIMULATED
 from workbench.formats.tables import Table, listed, read_table
 from workbench.formats.writing import unguard
 
@@ -28,7 +28,7 @@ LONG = (
     Column(REVIEWED, Kind.FLAG),
     Column("seconds", Kind.NUMBER),
     Column("source"),
-    Column("simulated", Kind.FLAG),
+    Column(SIMULATED, Kind.FLAG),
     Column("label_set"),
     Column("label_set_version"),
     Column("label_set_hash"),
@@ -36,7 +36,7 @@ LONG = (
     Column("evidence"),
 )
 _NEEDED = (REPORT, RATER, FINDING, STATE, REVIEWED)
-_OF_VOTE = (REVIEWED, "submitted_at", "seconds", "source", "simulated", "label_set_hash", COMMENT)
+_OF_VOTE = (REVIEWED, "submitted_at", "seconds", "source", SIMULATED, "label_set_hash", COMMENT)
 _STATES = {state.value: state for state in State}
 _FLAGS = {"1": True, "0": False, "true": True, "false": False}
 _LABELS = {State.PRESENT: 1, State.ABSENT: 0, State.UNCERTAIN: -1, State.NOT_MENTIONED: None}
@@ -60,7 +60,14 @@ class ReadVote:
 def wide_columns(label_set: LabelSet) -> tuple[Column, ...]:
     """Return the columns of the wide form, which ``labels.read_labels`` reads: 1 / 0 / -1 / blank per finding."""
     findings = (Column(finding, Kind.LABEL) for finding in label_set.ids)
-    return (Column(REPORT), Column(RATER), Column(REVIEWED, Kind.FLAG), *findings, Column(COMMENT))
+    return (
+        Column(REPORT),
+        Column(RATER),
+        Column(REVIEWED, Kind.FLAG),
+        *findings,
+        Column(COMMENT),
+        Column(SIMULATED, Kind.FLAG),
+    )
 
 
 def wide_row(label_set: LabelSet, vote: Vote) -> list[object]:
@@ -68,7 +75,8 @@ def wide_row(label_set: LabelSet, vote: Vote) -> list[object]:
     report_id, rater, given = vote
     states = given.states if given else {}
     labels = (_LABELS[states.get(finding, State.NOT_MENTIONED)] for finding in label_set.ids)
-    return [report_id, rater, given is not None, *labels, given.comment or None if given else None]
+    rest = (given.comment or None, given.simulated) if given else (None, None)
+    return [report_id, rater, given is not None, *labels, *rest]
 
 
 def long_rows(label_set: LabelSet, votes: Iterable[Vote]) -> Iterator[Sequence[object]]:
@@ -204,7 +212,7 @@ class _LongReader:
             comment=unguard(common[COMMENT]),
             seconds=_seconds(where, common["seconds"].strip()),
             source=unguard(common["source"]) if "source" in self.at else self.place.path.name,
-            simulated=bool(common["simulated"].strip()) and _flag(where, "simulated", common["simulated"]),
+            simulated=bool(common[SIMULATED].strip()) and _flag(where, SIMULATED, common[SIMULATED]),
         )
 
     def _check_label_set(self, where: str, label_set_hash: str) -> None:

@@ -43,13 +43,17 @@ class Shape(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Exported:
-    """What was written: the file, its format, how many rows, and the cohort and reference that it is of."""
+    """What was written: the file, its format, how many rows, and the cohort and reference that it is of.
+
+    ``simulated`` says that some vote in the reference came from a simulated rater.
+    """
 
     path: Path
     form: Form
     rows: int
     cohort: str = ""
     reference: str = ""
+    simulated: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +99,7 @@ def export_votes(
             count = write_table(path, columns, (wide_row(closed.label_set, vote) for vote in votes), written)
         else:
             count = write_table(path, LONG, long_rows(closed.label_set, votes), written)
-    return Exported(path, written, count, closed.cohort.name, closed.reference.name)
+    return _exported(path, written, count, closed)
 
 
 def export_reference(
@@ -119,7 +123,7 @@ def export_reference(
     with study.database.snapshot() as conn:
         closed = _closed(study, conn, name, "export its reference")
         count = write_table(path, REFERENCE_COLUMNS, _reference_rows(conn, closed), written)
-    return Exported(path, written, count, closed.cohort.name, closed.reference.name)
+    return _exported(path, written, count, closed)
 
 
 def export_agreement(
@@ -140,18 +144,20 @@ def export_agreement(
     with study.database.snapshot() as conn:
         closed = _closed(study, conn, name, "export its agreement")
         agreed = _agreement(conn, closed)
-    columns = [Column(n) for n in ("reference", "reference_hash", "finding")] + [Column("reports", Kind.WHOLE)]
+    columns = [Column("reference"), Column("reference_hash"), Column("simulated", Kind.FLAG)]
+    columns += [Column("finding"), Column("reports", Kind.WHOLE)]
     for figure in agreed.overall.figures():
         columns += [Column(figure, Kind.NUMBER), Column(f"{figure}_n", Kind.WHOLE), Column(f"{figure}_reason")]
         columns += [Column(f"{figure}_low", Kind.NUMBER), Column(f"{figure}_high", Kind.NUMBER)]
     rows = []
     for finding, found in zip(agreed.finding_ids, agreed.findings, strict=True):
-        row: list[object] = [closed.reference.name, closed.reference.hash, finding, found.items]
+        head = closed.reference
+        row: list[object] = [head.name, head.hash, head.simulated, finding, found.items]
         for value in found.figures().values():
             row += [value.value, value.n, value.reason or None, value.low, value.high]
         rows.append(row)
     count = write_table(path, columns, rows, written)
-    return Exported(path, written, count, closed.cohort.name, closed.reference.name), agreed
+    return _exported(path, written, count, closed), agreed
 
 
 def export_audit(study: Study, actor: Actor, path: Path, *, form: str | None = None) -> Exported:
@@ -211,6 +217,10 @@ def refuse_own_file(study: Study, path: Path) -> None:
 def _form(study: Study, path: Path, form: str | None) -> Form:
     refuse_own_file(study, path)
     return form_of(path, form)
+
+
+def _exported(path: Path, form: Form, rows: int, closed: _Closed) -> Exported:
+    return Exported(path, form, rows, closed.cohort.name, closed.reference.name, closed.reference.simulated)
 
 
 def _closed(study: Study, conn: Connection, name: str | None, to: str) -> _Closed:

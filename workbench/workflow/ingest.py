@@ -166,6 +166,7 @@ def _vote(study: Study, row: RaterRow, file: str, at: datetime) -> ReadVote:
         label_set_hash=study.label_set.hash,
         comment=row.comment,
         source=file,
+        simulated=row.simulated,
     )
     return ReadVote(row.report_id, row.rater, given, row.row)
 
