@@ -3,6 +3,8 @@
 import json
 import sqlite3
 import stat
+import subprocess
+import sys
 import zipfile
 from collections.abc import Callable
 from contextlib import closing
@@ -13,6 +15,7 @@ import pytest
 
 from workbench.domain.actors import Actor, Role
 from workbench.errors import ConflictError, InputError, RightsError, WorkbenchError
+from workbench.storage import annotations as annotation_store
 from workbench.workflow import reference
 from workbench.workflow.backup import back_up, restore
 from workbench.workflow.demo import demo
@@ -58,6 +61,60 @@ def test_a_restored_study_is_the_one_that_was_put_away(
     assert reference.get_reference(study).hash == reference.get_reference(rated).hash
     assert study.database.integrity() == []
     assert [entry.name for entry in tmp_path.iterdir() if entry.name.startswith(".")] == []
+
+
+# Saves labels of r1 without a pause, two in one transaction, until its input ends.
+RATER = """
+import sys, threading
+from datetime import UTC, datetime
+from pathlib import Path
+from workbench.domain.annotations import Annotation
+from workbench.storage import annotations
+from workbench.storage.database import Database
+
+path, rater, label_set_hash = sys.argv[1:]
+database, number = Database(Path(path)), 0
+ended = threading.Event()
+threading.Thread(target=lambda: (sys.stdin.read(), ended.set()), daemon=True).start()
+while not ended.is_set():
+    with database.write() as conn:
+        for _ in range(2):
+            given = Annotation("r1", rater, {}, True, datetime.now(UTC), label_set_hash, comment=str(number))
+            annotations.append(conn, given)
+            number += 1
+    if number == 20:
+        print("busy", flush=True)
+"""
+
+
+def test_six_people_go_on_working_while_a_backup_is_made(rated: Study, lead: Actor, tmp_path: Path) -> None:
+    command = [sys.executable, "-c", RATER, str(rated.database.path)]
+    working = [
+        subprocess.Popen(
+            [*command, f"Dr. {n}", rated.label_set.hash], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+        )
+        for n in range(6)
+    ]
+    try:
+        for process in working:
+            assert process.stdout is not None
+            assert process.stdout.readline() == "busy\n"
+        back_up(rated, lead, tmp_path / "backup.zip")
+        assert [process.poll() for process in working] == [None] * 6
+    finally:
+        for process in working:
+            process.communicate(timeout=120)
+    assert [process.returncode for process in working] == [0] * 6
+    study, _ = restore(tmp_path / "backup.zip", tmp_path / "restored", LEAD)
+    assert study.database.integrity() == []
+    for n in range(6):
+        with study.database.read() as copy, rated.database.read() as live:
+            then = [a.comment for a in annotation_store.history(copy, "r1", f"Dr. {n}")]
+            now = [a.comment for a in annotation_store.history(live, "r1", f"Dr. {n}")]
+        # Whole transactions, none missing between the first and the last.
+        assert len(then) % 2 == 0
+        assert 20 <= len(then) <= len(now)
+        assert then == [str(number) for number in range(len(then))]
 
 
 def test_a_study_with_prompts_runs_and_scores_comes_back_whole(tmp_path: Path) -> None:

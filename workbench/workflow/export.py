@@ -167,9 +167,9 @@ def export_audit(study: Study, actor: Actor, path: Path, *, form: str | None = N
     """
     actor.require(Role.LEAD, Role.ADMIN, to="export the audit trail")
     written = _form(study, path, form)
-    views = list_cohorts(study)
-    names = {view.cohort.hash: view.cohort.name for view in views}
     with study.database.snapshot() as conn:
+        views = list_cohorts(study)
+        names = {view.cohort.hash: view.cohort.name for view in views}
         closed = [(names[head.cohort_hash], head.label_set_hash) for head in reference_store.heads(conn)]
         events = audit_store.trail(conn, closed=closed, locked=[view.cohort.name for view in views if view.locked])
         rows = ((e.at, e.actor, e.event, e.subject, e.details) for e in events)
