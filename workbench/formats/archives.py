@@ -2,6 +2,8 @@
 
 import hashlib
 import json
+import lzma
+import struct
 import zipfile
 import zlib
 from collections.abc import Iterable, Mapping
@@ -17,7 +19,8 @@ from workbench.formats.writing import replacing_path
 MANIFEST = "manifest.json"
 _CHUNK = 1 << 20
 _LARGEST_MANIFEST = 64 << 20
-_DAMAGED = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError)
+# What Python's zipfile raises on damaged files, found by flipping bytes: names, too, may no longer be UTF-8.
+_DAMAGED = (zipfile.BadZipFile, zlib.error, lzma.LZMAError, EOFError, RuntimeError, ValueError, struct.error)
 
 
 class _Part(BaseModel):
