@@ -76,6 +76,8 @@ def states(text: str) -> dict[str, str]:
         ("No A, B is seen", "aa"),
         ("No A, B or C is large", "aaa"),
         ("No A and the B is large", "ap"),
+        ("No A, and the lung is B", "ap"),
+        ("No A or B, and the lung is C", "aap"),
         ("A has grown, B and C are not seen", "paa"),
         ("No A, B possible for C", "aaa"),
     ],

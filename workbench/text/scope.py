@@ -249,6 +249,8 @@ class Scopes:
         while at >= cue.end and self._sentence[at] not in _PARTING:
             if self._sentence[at] in _OR:
                 return False
+            if self._sentence[at] in _VERBS:  # "no effusion, and the aorta is tortuous"
+                return not _PARTING.isdisjoint(self._sentence[cue.end : at])
             at -= 1
         if at < cue.end:
             return False
