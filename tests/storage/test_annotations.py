@@ -93,3 +93,24 @@ def test_a_time_without_a_zone_is_refused(study: Any, now: datetime) -> None:
     naive = replace(study.annotation, at=now.replace(tzinfo=None))
     with pytest.raises(ValueError, match="no time zone"), study.database.write() as conn:
         annotations.append(conn, naive)
+
+
+def test_a_cohort_read_row_by_row_gives_what_is_read_at_once(study: Any) -> None:
+    first, newer = study.annotation, replace(study.label_set, version="2")
+    with study.database.write() as conn:
+        label_sets.add(conn, newer)
+        annotations.append(conn, replace(first, report_id="r3", rater="Zoe"))
+        annotations.append(conn, replace(first, report_id="r3", states={}))
+        until = annotations.last_id(conn)
+        annotations.append(conn, replace(first, rater="Zoe", states={"edema": State.PRESENT}))
+        annotations.append(conn, replace(first, states={}, comment="amended"))
+        annotations.append(conn, replace(first, states={}, submitted=False))
+        annotations.append(conn, replace(first, label_set_hash=newer.hash))
+        for limit in (None, until):
+            rows = list(annotations.iterate_submitted(conn, "dev", study.label_set.hash, until=limit))
+            assert rows == annotations.latest(conn, ["r1", "r2", "r3"], study.label_set.hash, until=limit)
+    assert [(a.report_id, a.rater, a.comment) for a in rows] == [
+        ("r1", "Ada", "=SUM(1)"),
+        ("r3", "Ada", "=SUM(1)"),
+        ("r3", "Zoe", "=SUM(1)"),
+    ]

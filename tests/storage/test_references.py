@@ -1,6 +1,6 @@
 """A frozen reference is immutable and known by its hash."""
 
-from dataclasses import replace
+from dataclasses import fields, replace
 from typing import Any
 
 import pytest
@@ -42,3 +42,18 @@ def test_a_name_stands_for_one_reference(study: Any) -> None:
     with study.database.write() as conn:
         assert references.add(conn, replace(other, name="adjudicated")) == "adjudicated"
         assert references.get(conn, "adjudicated").items == items
+
+
+def test_a_head_is_the_reference_without_its_items(study: Any) -> None:
+    with study.database.read() as conn:
+        (head,) = references.heads(conn)
+    assert head.hash == study.reference.hash
+    for field in fields(head):
+        assert getattr(head, field.name) == getattr(study.reference, field.name)
+
+
+def test_items_come_one_by_one_in_order(study: Any) -> None:
+    with study.database.read() as conn:
+        rows = list(references.iterate_items(conn, study.reference.hash))
+    assert [(report, finding) for report, finding, _ in rows] == sorted(study.reference.items)
+    assert {(report, finding): item for report, finding, item in rows} == study.reference.items
