@@ -9,8 +9,10 @@ from workbench.workflow import annotate
 here = state.here()
 if not here.may(Role.RATER):
     widgets.head("Annotate", "Here raters label reports, each on their own and without seeing the others.")
-    raters = [name for name, roles in here.study.settings.people.items() if Role.RATER in roles]
-    others = f"choose one of them at the left ({', '.join(raters)})" if raters else "add one to data/study.toml"
+    raters = [name for name, roles in here.study.roster.people.items() if Role.RATER in roles]
+    others = "nobody is yet; the lead adds raters with the command workbench user add"
+    if raters:
+        others = f"{'that is for' if here.renew else 'choose one of them at the left:'} {', '.join(raters)}"
     widgets.missing(f"{here.actor.name} is not a rater, so there is nothing to label here: {others}.")
 
 names = annotate.ratable_cohorts(here.study)

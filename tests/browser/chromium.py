@@ -78,7 +78,7 @@ def server(study: Path) -> Iterator[str]:
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
-    command = [sys.executable, "-m", "streamlit", "run", "workbench/ui/app.py", f"--server.port={port}"]
+    command = [sys.executable, "-m", "streamlit", "run", "workbench/ui/server.py", f"--server.port={port}"]
     with tempfile.TemporaryFile() as log:
         process = subprocess.Popen(
             command,

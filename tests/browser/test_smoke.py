@@ -17,6 +17,7 @@ from workbench.workflow.annotate import open_report, queue
 from workbench.workflow.demo import RATER
 from workbench.workflow.opening import NewStudy, init_study, open_study
 from workbench.workflow.prompts import find_revision
+from workbench.workflow.settings import SignIn
 
 pytestmark = pytest.mark.browser
 
@@ -120,7 +121,8 @@ def test_mistakes_are_walked_by_arrow_keys(browsing: ModuleType, driver: WebDriv
 
 
 def test_own_reports_are_brought_in_with_columns_named(browsing: ModuleType, driver: WebDriver, tmp_path: Path) -> None:
-    study = init_study(tmp_path / "own", NewStudy("My study", {"Lea": [Role.LEAD]}, with_prompts=False))
+    new = NewStudy("My study", {"Lea": [Role.LEAD]}, simulated="For a test.", with_prompts=False, sign_in=SignIn.PICK)
+    study = init_study(tmp_path / "own", new)
     path = tmp_path / "export.csv"
     path.write_text(
         "StudyID,MRN,ReportText\n1,p1,FINDINGS: 心影不大 <b>clear</b>\n2,p2,FINDINGS: Clear.\n", encoding="utf-8"

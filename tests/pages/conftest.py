@@ -11,6 +11,7 @@ from workbench.domain.actors import Role
 from workbench.ui.state import ACTOR
 from workbench.workflow.demo import demo
 from workbench.workflow.opening import NewStudy, init_study, open_study
+from workbench.workflow.settings import SignIn
 from workbench.workflow.study import Study
 
 SECONDS = 60  # AppTest gives up after 3 by itself, which a first opening on a busy machine can take
@@ -36,7 +37,8 @@ def study(demo_folder: Path, tmp_path: Path) -> Study:
 def empty(tmp_path: Path) -> Study:
     """A study with people and nothing else."""
     people = {"Lea": [Role.LEAD], "Rita": [Role.RATER]}
-    return init_study(tmp_path / "empty", NewStudy("New study", people, with_prompts=False))
+    new = NewStudy("New study", people, simulated="For tests.", with_prompts=False, sign_in=SignIn.PICK)
+    return init_study(tmp_path / "empty", new)
 
 
 @pytest.fixture

@@ -22,8 +22,11 @@ from workbench.errors import InputError
 from workbench.workflow.demo import FOLDER, Demo, demo
 from workbench.workflow.opening import NewStudy, default_people, init_study, open_study
 from workbench.workflow.prompts import revisions
+from workbench.workflow.settings import SignIn
+from workbench.workflow.sign_in import has_accounts
 from workbench.workflow.study import HOME, STUDY_VARIABLE, find_study
 
+LOCAL = "127.0.0.1"
 PortOption = Annotated[int, typer.Option(help="Port of the page.", min=1, max=65535)]
 AddressOption = Annotated[str, typer.Option(help="Address to listen on; 127.0.0.1 is this computer only.")]
 
@@ -55,7 +58,7 @@ def demo_command(
     made = demo(folder.resolve(), tell=out.tell)
     out.answer(_demo_json(made), *_demo_shown(made))
     if serve:
-        _serve(made.study.folder, port, "127.0.0.1", out)
+        _serve(made.study.folder, port, LOCAL, out)
 
 
 def _demo_json(made: Demo) -> dict[str, object]:
@@ -99,18 +102,28 @@ def serve_command(
     *,
     study: StudyOption = None,
     port: PortOption = 8501,
-    address: AddressOption = "127.0.0.1",
+    address: AddressOption = LOCAL,
     as_json: JsonOption = False,
 ) -> None:
     """Open the pages of a study in the browser.
+
+    People sign in with accounts made by `workbench user add`. A study in which one picks a name, such as the demo, is
+    served to this computer only.
 
     \b
     Examples:
       workbench serve --study my-study
       workbench serve --study my-study --address 0.0.0.0 --port 80
     """
-    folder = open_study(study).folder
-    _serve(folder, port, address, Output(as_json))
+    opened, out = open_study(study), Output(as_json)
+    if opened.settings.sign_in is SignIn.PICK and address != LOCAL:
+        raise InputError(
+            f"In this study one picks a name, so it is served on {LOCAL} only; for {address} it needs a sign-in "
+            'with accounts (sign_in = "accounts" in data/study.toml).'
+        )
+    if opened.settings.sign_in is SignIn.ACCOUNTS and not has_accounts(opened):
+        out.tell("Nobody can sign in yet: make an account with `workbench user add NAME`.")
+    _serve(opened.folder, port, address, out)
 
 
 def _serve(folder: Path, port: int, address: str, out: Output) -> None:
@@ -121,15 +134,16 @@ def _serve(folder: Path, port: int, address: str, out: Output) -> None:
         except OSError as error:
             reason = error.strerror or error
             raise InputError(f"Port {port} on {address} cannot be used ({reason}); try another with --port.") from None
-    url = f"http://{'localhost' if address in {'127.0.0.1', '0.0.0.0'} else address}:{port}"  # noqa: S104
+    url = f"http://{'localhost' if address in {LOCAL, '0.0.0.0'} else address}:{port}"  # noqa: S104
     out.tell(f"The workbench is at {url} - stop it with Ctrl-C.")
     _open_browser_soon(url)
     sys.stdout.flush()
     flags = [f"--server.port={port}", f"--server.address={address}", "--server.headless=true"]
     flags += ["--browser.gatherUsageStats=false", "--global.developmentMode=false"]
+    flags += ["--server.enableStaticServing=false"]  # no folder of files is ever served as it is
     # Streamlit reads .streamlit/config.toml from the current folder; what matters for safety is passed as flags too.
     server = subprocess.Popen(
-        [sys.executable, "-m", "streamlit", "run", str(HOME / "workbench" / "ui" / "app.py"), *flags],
+        [sys.executable, "-m", "streamlit", "run", str(HOME / "workbench" / "ui" / "server.py"), *flags],
         cwd=HOME,
         env={**os.environ, STUDY_VARIABLE: str(folder)},
     )

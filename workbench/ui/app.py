@@ -4,8 +4,12 @@ import html
 
 import streamlit as st
 
-from workbench.errors import WorkbenchError
-from workbench.ui import data, state, widgets
+from workbench.domain.actors import Actor
+from workbench.errors import RightsError, WorkbenchError
+from workbench.ui import data, sign_in, state, widgets
+from workbench.workflow.roster import told
+from workbench.workflow.settings import SignIn
+from workbench.workflow.study import Study
 
 # In the order of the flow: file, title, icon.
 FLOW = (
@@ -23,18 +27,19 @@ FLOW = (
 
 def _sidebar(here: state.Here) -> None:
     views, cards = data.cohort_views(here), data.reference_cards(here)
-    people = list(here.study.settings.people)
     with st.sidebar:
         st.markdown(f"**{widgets.plain(here.study.settings.title)}**")
-        if people:
+        if here.renew:
+            sign_in.sidebar(here.person)
+        else:
             st.selectbox(
                 "Acting person",
-                people,
+                list(here.study.roster.people),
                 key=state.ACTOR,
-                help="Rights follow from the person's roles in data/study.toml.",
+                help="A demo lets you be anybody. Rights follow from the person's roles.",
                 persist_state="session",
             )
-            st.caption(", ".join(sorted(here.actor.roles)))
+            st.caption(told(here.person.roles))
         if cards:
             st.selectbox(
                 "Reference in use",
@@ -53,12 +58,31 @@ def _sidebar(here: state.Here) -> None:
 
 def _defaults(here: state.Here) -> None:
     """Choose the first time what a person would: the lead, and the first reference that is not locked away."""
-    if st.session_state.get(state.ACTOR) != here.actor.name:
-        st.session_state[state.ACTOR] = here.actor.name
+    if not here.renew and st.session_state.get(state.ACTOR) != here.person.name:
+        st.session_state[state.ACTOR] = here.person.name
     cards = data.reference_cards(here)
     if cards and st.session_state.get(state.REFERENCE) not in [card.name for card in cards]:
         locked = {view.cohort.name for view in data.cohort_views(here) if view.locked}
         st.session_state[state.REFERENCE] = next((c.name for c in cards if c.cohort not in locked), cards[0].name)
+
+
+def _who(study: Study) -> tuple[Actor | None, str]:
+    """Return who is at the screen, None where nobody is signed in, and why the one who is may not come in."""
+    if study.settings.sign_in is SignIn.PICK:
+        sign_in.refuse_strangers()
+        return state.picked(study), ""
+    try:
+        return sign_in.signed_in(study), ""
+    except RightsError as error:
+        return None, str(error)
+
+
+def _come_in(study: Study, actor: Actor, refused: tuple[str, ...]) -> None:
+    picks = study.settings.sign_in is SignIn.PICK
+    here = state.Here(study, actor, refused, None if picks else lambda: sign_in.signed_in(study))
+    state.enter(here)
+    _defaults(here)
+    _sidebar(here)
 
 
 def _start() -> None:
@@ -74,17 +98,22 @@ def main() -> None:
     ]
     # The default page has no address of its own; were it Reports, a bookmark of /reports would be answered "not found".
     start = st.Page(_start, title="Start", default=True, visibility="hidden")
-    page = st.navigation([start, *pages], expanded=True)
     try:
-        here = state.open_here(st.session_state.get(state.ACTOR))
-        _defaults(here)
-        _sidebar(here)
+        study, unread = state.open_study()
+        actor, why = _who(study)
+        # Hidden, not left out: the page asked for stays in the address while one signs in.
+        page = st.navigation([start, *pages], expanded=True, position="sidebar" if actor else "hidden")
+        if actor is None:
+            state.leave()
+            sign_in.page(study, why)
+            return
+        _come_in(study, actor, unread)
     except WorkbenchError as error:
         st.header("The study cannot be opened", anchor=False)
         st.error(widgets.plain(str(error)))
         return
-    if here.study.settings.simulated:
-        st.html(f'<div class="wb-banner">{html.escape(here.study.settings.simulated)}</div>')
+    if study.settings.simulated:
+        st.html(f'<div class="wb-banner">{html.escape(study.settings.simulated)}</div>')
     if said := state.said():
         text, refused = said
         show, icon = (st.error, "error") if refused else (st.success, "check")

@@ -1,6 +1,7 @@
 """Who is at the screen, in which study, and what one page hands to the next."""
 
 import os
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -33,8 +34,22 @@ class Here:
     """The open study and the acting person of one script run."""
 
     study: Study
-    actor: Actor
+    person: Actor
     refused: tuple[str, ...] = ()  # what is wrong with prompt files that could not be read
+    renew: Callable[[], Actor | None] | None = None  # who is signed in now; None where one picks a name
+
+    @property
+    def actor(self) -> Actor:
+        """Return who acts, with the roles they have at this moment: a part of a page may be drawn long after the rest.
+
+        Whoever is signed out meanwhile is shown the door.
+        """
+        if self.renew is None:
+            return self.person
+        now = self.renew()
+        if now is None or now.name != self.person.name:
+            st.rerun()
+        return now
 
     @property
     def token(self) -> Token:
@@ -71,19 +86,35 @@ class Intent:
     report: str = ""
 
 
-def open_here(person: str | None) -> Here:
-    """Open the study for this script run; without a person chosen its lead acts."""
+def open_study() -> tuple[Study, tuple[str, ...]]:
+    """Open the study for this script run; with what is wrong with prompt files that could not be read."""
     folder = find_study()
-    study, refused = _opened(str(folder), _files(folder))
+    study, refused = _opened(str(folder), files(folder))
     # A database object of this script run's own: settings and label set alone are kept between runs.
-    study = replace(study, database=Database(study.database.path))
-    known = person if person in study.settings.people else None  # a name may have gone from the settings meanwhile
-    here = Here(study, study.actor(known or default_person(study)), refused)
+    return replace(study, database=Database(study.database.path)), refused
+
+
+def enter(here: Here) -> None:
+    """Let the pages of this script run see study and person; another person finds nothing that was left before."""
+    before = opened()
+    if before and before.person.name != here.person.name and here.renew:
+        st.session_state.clear()
     st.session_state[_HERE] = here
-    return here
 
 
-def _files(folder: Path) -> tuple[tuple[str, int, int], ...]:
+def leave() -> None:
+    """Forget everything of this session."""
+    st.session_state.clear()
+
+
+def picked(study: Study) -> Actor:
+    """Return the person picked at the side; before that whom WORKBENCH_AS names, else the lead."""
+    person = st.session_state.get(ACTOR)
+    known = person if person in study.roster.people else None  # a name may have gone meanwhile
+    return study.actor(known or default_person(study))
+
+
+def files(folder: Path) -> tuple[tuple[str, int, int], ...]:
     """Return what the files that people edit look like from outside: settings, label sets, prompts."""
     files = [*(folder / "data").glob("*.toml"), *(folder / "data").glob("*.yaml"), *folder.glob("prompts/*/*.md")]
     return tuple((path.name, *_stamp(path)) for path in sorted(files))
@@ -97,7 +128,7 @@ def _opened(folder: str, files: object) -> tuple[Study, tuple[str, ...]]:  # noq
 
 def default_person(study: Study) -> str | None:
     """Return whom WORKBENCH_AS names, else the first lead, else the first person, None when there is nobody."""
-    people = study.settings.people
+    people = study.roster.people
     named = os.environ.get(ACTOR_VARIABLE)
     if named in people:
         return named
