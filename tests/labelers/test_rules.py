@@ -101,6 +101,21 @@ def test_a_gap_does_not_reach_into_a_clause_with_a_subject_and_a_verb_of_its_own
 
 
 @pytest.mark.parametrize(
+    ("text", "heart"),
+    [
+        ("Stable heart and enlarged aorta.", None),
+        ("Heart and enlarged.", "present"),
+        ("Heart and enlarged in size.", "present"),
+        ("Heart enlarged and normal lungs.", "present"),
+        ("Heart and normal lungs.", None),
+        ("Heart and lungs are normal.", "absent"),
+    ],
+)
+def test_of_two_things_each_keeps_its_own_description(text: str, heart: str | None) -> None:
+    assert states(text).get("big_heart") == heart
+
+
+@pytest.mark.parametrize(
     ("text", "effusion"),
     [
         ("No effusion. Small effusion.", "present"),

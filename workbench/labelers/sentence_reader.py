@@ -9,7 +9,7 @@ from workbench.domain.findings import State
 from workbench.domain.prompts import Guidance
 from workbench.text.normalise import words
 from workbench.text.phrases import Hit, PhraseFinder
-from workbench.text.scope import Cue, CueRole, Named, Scopes, Side, cue_phrases, longest_cues, two_clauses
+from workbench.text.scope import AND, Cue, CueRole, Named, Scopes, Side, cue_phrases, longest_cues, two_clauses
 
 
 class Use(IntEnum):
@@ -45,6 +45,11 @@ class _NamedFinding(NamedTuple):
     role: FindingRole
     at: Named
 
+
+# What may follow a description without being what is described.
+_GOING_ON = frozenset(
+    {"in", "of", "at", "on", "for", "as", "by", "to", "with", "without", "but", "or", "and", "is", "are"}
+)
 
 # Of what is said of a finding in several places the strongest counts: denied here and described there, it is there.
 STRENGTH = {State.NOT_MENTIONED: 0, State.ABSENT: 1, State.UNCERTAIN: 2, State.PRESENT: 3}
@@ -106,8 +111,8 @@ class SentenceReader:
             if isinstance(role, FindingRole):
                 if not phrase.head:
                     named.append(_NamedFinding(role, Named(start, end, start, end)))
-                elif not two_clauses(sentence[max(0, start - 1) : end + 1]):
-                    named.append(_NamedFinding(role, Named(start, start + phrase.head, end - phrase.tail, end)))
+                elif not _overstretched(at := Named(start, start + phrase.head, end - phrase.tail, end), sentence):
+                    named.append(_NamedFinding(role, at))
             else:
                 cue_hits.append(hit)
         if not named:
@@ -116,7 +121,20 @@ class SentenceReader:
             named = _without_headings(named, sentence)
         cues = _cues(cue_hits, named) if cue_hits else []
         scopes = Scopes(sentence, cues, [one.at for one in named])
-        return [(one, _state(one, scopes)) for one in _without_excluded(named)], cues
+        return [(one, _state(one, scopes)) for one in _without_excluded(named, sentence)], cues
+
+
+def _overstretched(at: Named, sentence: Sequence[str]) -> bool:
+    """Return whether a gap takes words of two clauses ("heart is stable and the aorta is enlarged") or things together.
+
+    Of two things ("stable heart and enlarged aorta") the gap is a mere "and", and the last word tells of another one.
+    """
+    if two_clauses(sentence[max(0, at.start - 1) : at.end + 1]):
+        return True
+    if at.tail_start - at.head_end != 1 or sentence[at.head_end].lower() not in AND:
+        return False
+    after = "".join(sentence[at.end : at.end + 1]).lower()
+    return after.isalpha() and after not in _GOING_ON
 
 
 def _cues(hits: list[Hit[Role]], named: list[_NamedFinding]) -> list[Cue]:
@@ -141,11 +159,12 @@ def _without_headings(named: list[_NamedFinding], sentence: Sequence[str]) -> li
     ]
 
 
-def _without_excluded(named: list[_NamedFinding]) -> list[_NamedFinding]:
+def _without_excluded(named: list[_NamedFinding], sentence: Sequence[str]) -> list[_NamedFinding]:
     """Return the synonyms and normal statements that nothing silences.
 
     An exclusion silences what it overlaps. A normal statement silences the synonyms it overlaps ("lung markings are
-    normal"), unless one of them stands in its gap: then the statement is none ("heart enlarged with normal lungs").
+    normal"), unless one of them stands in its gap ("heart enlarged and lungs normal") or only shares a word at its edge
+    ("enlarged heart and normal lungs"): then the statement is none.
     """
     if all(one.role.use is Use.SYNONYM for one in named):
         return named
@@ -156,7 +175,12 @@ def _without_excluded(named: list[_NamedFinding]) -> list[_NamedFinding]:
         if one.role.use is not Use.EXCLUSION and not any(_overlap(one, other) for other in exclusions)
     ]
     synonyms = [one for one in kept if one.role.use is Use.SYNONYM]
-    normal = [one for one in kept if one.role.use is Use.NORMAL and not any(_in_gap(other, one) for other in synonyms)]
+    normal = [
+        one
+        for one in kept
+        if one.role.use is Use.NORMAL
+        and not any(_in_gap(other, one) or _at_edge(other, one, sentence) for other in synonyms)
+    ]
     return normal + [one for one in synonyms if not any(_overlap(one, other) for other in normal)]
 
 
@@ -172,6 +196,16 @@ def _in_gap(one: _NamedFinding, other: _NamedFinding) -> bool:
         other.at.head_end < end and start < other.at.tail_start
         for start, end in ((one.at.start, one.at.head_end), (one.at.tail_start, one.at.end))
     )
+
+
+def _at_edge(one: _NamedFinding, other: _NamedFinding, sentence: Sequence[str]) -> bool:
+    """Return whether ``one`` ends in the head of ``other`` or begins in its tail, and an "and" parts that one."""
+    at, edge = one.at, other.at
+    if one.role.finding != other.role.finding or AND.isdisjoint(
+        map(str.lower, sentence[edge.head_end : edge.tail_start])
+    ):
+        return False
+    return at.start < edge.start < at.end <= edge.head_end or edge.tail_start <= at.start < edge.end < at.end
 
 
 def _state(named: _NamedFinding, scopes: Scopes) -> State:

@@ -22,8 +22,8 @@ from workbench.domain.findings import State
 from workbench.domain.prompts import Cues, CueSet
 
 _CLAUSE_ENDS = frozenset({";", "；"})
-_AND = frozenset({"and", "y", "和", "及"})
-_PARTING = _AND | {",", "，"}
+AND = frozenset({"and", "y", "和", "及"})
+_PARTING = AND | {",", "，"}
 _VERBS = frozenset({"is", "are", "was", "were", "has", "have", "had"})
 # "No effusion, pneumothorax is seen" has lost its "or"; "no effusion, a pneumothorax is seen" opens a clause.
 _ARTICLES = frozenset({"a", "an", "the", "this", "these", "there"})
@@ -129,9 +129,9 @@ def two_clauses(sentence: Sequence[str]) -> bool:
         folded = word.lower()
         if found == 0 and folded in _VERBS:
             found = 1
-        elif found == 1 and folded in _AND:
+        elif found == 1 and folded in AND:
             found = 2
-        elif found == 2 and folded in _VERBS and sentence[at - 1].lower() not in _AND:
+        elif found == 2 and folded in _VERBS and sentence[at - 1].lower() not in AND:
             return True
     return False
 
