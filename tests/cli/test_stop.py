@@ -32,7 +32,7 @@ def test_labelling_leaves_nothing_behind(made_demo: Path, tmp_path: Path) -> Non
     source.write_text(f"id,text\n{rows}", encoding="utf-8")
     out.mkdir()
     command = ["label", str(source), "-o", str(out / "labels.csv"), "--study", str(made_demo), "--workers", "1"]
-    assert stopped(command, lambda: any(out.iterdir())) == 128 + signal.SIGTERM
+    assert stopped(command, lambda: any(file.stat().st_size for file in out.iterdir())) == 128 + signal.SIGTERM
     assert list(out.iterdir()) == []
 
 
