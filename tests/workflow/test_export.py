@@ -3,6 +3,7 @@
 import csv
 import json
 from collections.abc import Callable
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -10,11 +11,14 @@ import pyarrow.parquet as pq
 import pytest
 
 from workbench.domain.actors import Actor, Role
+from workbench.domain.annotations import Annotation
 from workbench.domain.cohorts import Purpose
 from workbench.domain.findings import State
 from workbench.domain.references import VoteRule
 from workbench.errors import ConflictError, InputError, NotFoundError, RightsError
-from workbench.workflow import annotate, cohorts, export, ingest, reference
+from workbench.storage import annotations as annotation_store
+from workbench.storage import cohorts as cohort_store
+from workbench.workflow import cohorts, export, ingest, reference
 from workbench.workflow.export import Shape
 from workbench.workflow.opening import NewStudy, init_study
 from workbench.workflow.study import Study
@@ -25,6 +29,13 @@ EXPORTS: dict[str, Callable[[Study, Actor, str, Path], object]] = {
     "reference": lambda study, actor, name, path: export.export_reference(study, actor, path, name=name),
     "agreement": lambda study, actor, name, path: export.export_agreement(study, actor, path, name=name),
 }
+
+
+def give(study: Study, rater: str, report: str, states: dict[str, State], **more: Any) -> None:
+    """Submit labels as a browser would have."""
+    given = Annotation(report, rater, states, True, datetime.now(UTC), study.label_set.hash, source="browser", **more)
+    with study.database.write() as conn:
+        annotation_store.append(conn, given)
 
 
 def rows_of(path: Path) -> list[dict[str, str]]:
@@ -60,8 +71,8 @@ def test_nothing_of_a_locked_validation_cohort_leaves_though_its_round_is_closed
         with pytest.raises(RightsError, match="validation cohort validation is locked, so one cannot export its"):
             EXPORTS[what](rated, lead, name, tmp_path / "out.csv")
     assert not (tmp_path / "out.csv").exists()
-    details = dict.fromkeys(["revision", "labeler", "policies", "endpoint"], "as planned")
-    cohorts.unlock(rated, lead, "validation", reason="final", details=details)
+    with rated.database.write() as conn:
+        cohort_store.unlock(conn, "validation", actor=lead.name, at=datetime.now(UTC), reason="final", details={})
     EXPORTS[what](rated, lead, "validation", tmp_path / "out.csv")
 
 
@@ -81,9 +92,7 @@ def test_the_audit_trail_of_an_open_round_tells_no_label(
     rated: Study, lead: Actor, rater: Actor, tmp_path: Path
 ) -> None:
     given = {"pneumothorax": State.PRESENT}
-    annotate.save(
-        rated, rater, "r1", given, submitted=True, comment="sure", evidence={"pneumothorax": "Air."}, seconds=77.5
-    )
+    give(rated, rater.name, "r1", given, comment="sure", evidence={"pneumothorax": "Air."}, seconds=77.5)
     export.export_audit(rated, lead, tmp_path / "open.csv")
     text = (tmp_path / "open.csv").read_text()
     for word in ("pneumothorax", "present", "sure", "Air.", "77.5"):
@@ -179,11 +188,10 @@ def test_agreement_has_a_row_per_finding_and_a_reason_where_there_is_no_figure(
     assert effusion["positive"] == pytest.approx((30 + 12 + 6 + 6) / (30 + 20 + 15 + 12))
     assert (effusion["positive_n"], effusion["positive_reason"], effusion["reports"]) == (16, None, 6)
     assert (fracture["alpha"], fracture["alpha_reason"], fracture["alpha_n"]) == (None, "no variation", 6)
-    summary = reference.summarize(rated, frozen).agreement
-    assert summary is not None
-    for finding, found in zip(summary.finding_ids, summary.findings, strict=True):
+    for finding, found in zip(agreed.finding_ids, agreed.findings, strict=True):
         for name, figure in found.figures().items():
-            assert (rows[finding][name], rows[finding][f"{name}_n"]) == (figure.value, figure.n)
+            kept = [rows[finding][f"{name}{part}"] for part in ("", "_n", "_low", "_high")]
+            assert kept == [figure.value, figure.n, figure.low, figure.high]
     assert agreed.of("pleural_effusion").alpha.value == effusion["alpha"]
 
 
@@ -225,16 +233,7 @@ def test_what_is_exported_imported_and_exported_again_is_byte_equal(tmp_path: Pa
             if (i + r) % 4 == 3:
                 continue  # not reviewed
             states = {"fracture": State.PRESENT, "pneumothorax": State.UNCERTAIN} if i % 2 else {}
-            annotate.save(
-                first,
-                first.actor(rater),
-                report,
-                states,
-                submitted=True,
-                comment=text,
-                evidence=dict.fromkeys(states, text),
-                seconds=i / 3,
-            )
+            give(first, rater, report, states, comment=text, evidence=dict.fromkeys(states, text), seconds=i / 3)
     lead, other = first.actor("=Lead"), second.actor("=Lead")
     reference.freeze(first, lead, "development", rule=VoteRule(2, 3))
     out, again = tmp_path / "out.csv", tmp_path / "again.csv"
