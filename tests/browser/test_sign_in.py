@@ -96,7 +96,7 @@ def test_a_rater_signs_in_stays_signed_in_and_leaves(browsing: ModuleType, drive
         # The first time: the code, mistyped once, and a password of one's own; nothing but the keyboard.
         type_on(driver, Keys.TAB * 3, Keys.ENTER)
         wait_for(driver, "Back to name and password")
-        type_on(driver, Keys.TAB, "Rita", Keys.TAB, "AAAA-BBBB-CCCC", Keys.TAB, PASSWORD, Keys.ENTER)
+        type_on(driver, "Rita", Keys.TAB, "AAAA-BBBB-CCCC", Keys.TAB, PASSWORD, Keys.ENTER)
         wait_for(driver, "The name or the code is wrong")
         browsing.settle(driver)
         type_on(driver, code.lower(), Keys.TAB, PASSWORD, Keys.ENTER)
@@ -142,7 +142,8 @@ def test_a_tab_left_open_shows_the_door_once_its_person_is_gone(
         driver.get(f"http://127.0.0.1:{port}/cohorts")
         browsing.settle(driver)
         type_on(driver, Keys.TAB * 3, Keys.ENTER)
-        type_on(driver, Keys.TAB, "Rita", Keys.TAB, code, Keys.TAB, PASSWORD, Keys.ENTER)
+        wait_for(driver, "Back to name and password")
+        type_on(driver, "Rita", Keys.TAB, code, Keys.TAB, PASSWORD, Keys.ENTER)
         wait_for(driver, "Signed in as Rita")
         browsing.settle(driver)
         people.deactivate(study, study.actor("Lea"), "Rita")

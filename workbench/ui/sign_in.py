@@ -48,10 +48,20 @@ _STYLE = """<style>
   background: transparent; border: 1px solid rgba(120,140,145,.55); white-space: nowrap}
 .wb-out button:hover {background: rgba(147,161,163,.18)}
 </style>"""
-# Of our own making and the same for everybody: the page's one script. Sanitizing takes the autofocus attribute away.
-_FOCUS = f"""<script>
-(document.querySelector('.wb-door details[open] input[name={CODE}]')
-  ?? [...document.querySelectorAll('.wb-door > form input:not([type=hidden])')].find(field => !field.value))?.focus()
+# The page's one script, the same for everybody: sanitizing takes the attribute autofocus away.
+_FOCUS = """<script>
+(() => {
+  const first = document.querySelector('.wb-door details')
+  const focus = () => {
+    const form = first.open ? first.querySelector('form') : document.querySelector('.wb-door > form')
+    const field = [...form.querySelectorAll('input:not([type=hidden])')].find(each => !each.value)
+    field?.focus()
+  }
+  if (first) {
+    first.addEventListener('toggle', focus)
+    focus()
+  }
+})()
 </script>"""
 
 

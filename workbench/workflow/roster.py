@@ -75,4 +75,17 @@ def read_roster(database: Database, listed: Mapping[str, list[Role]]) -> Roster:
     """Return the people of a study as they stand now."""
     with database.read() as conn:
         accounts = people_store.people(conn)
+    return _roster(accounts, listed)
+
+
+def account_actor(person: Person, listed: Mapping[str, list[Role]]) -> Actor:
+    """Return somebody with an account as one who acts, without reading everybody.
+
+    Raises:
+        RightsError: they may not act; says why.
+    """
+    return _roster({person.name: person}, listed).actor(person.name)
+
+
+def _roster(accounts: Mapping[str, Person], listed: Mapping[str, list[Role]]) -> Roster:
     return Roster(accounts, {name: frozenset(roles) for name, roles in listed.items()})

@@ -16,6 +16,7 @@ from workbench.storage import sign_ins
 from workbench.storage.people import Event, PersonEvent
 from workbench.workflow import slow_down
 from workbench.workflow.passwords import code_fits, hash_password, password_fits, require_password
+from workbench.workflow.roster import account_actor
 from workbench.workflow.slow_down import Try
 from workbench.workflow.study import Study
 
@@ -81,10 +82,8 @@ def signed_in(study: Study, token: str, *, now: datetime | None = None) -> Actor
         return None
     with study.database.read() as conn:
         name = sign_ins.session_name(conn, _token_hash(token), now or datetime.now(UTC))
-    if name is None:
-        return None
-    account = study.roster.accounts.get(name)
-    return study.roster.actor(name) if account and account.active else None
+        person = people_store.person(conn, name) if name else None
+    return account_actor(person, study.settings.people) if person and person.active else None
 
 
 def sign_out(study: Study, token: str) -> None:
