@@ -27,6 +27,7 @@ def test_who_serves_a_study_that_nobody_can_enter_is_told_so(
     monkeypatch.setattr("workbench.cli.study._serve", lambda *given: served.append(given[:3]))
     told = workbench("serve", "--study", folder, "--address", "0.0.0.0").err
     assert "make an account with `workbench user add NAME`" in told
+    assert "let a proxy with https stand before this server" in told
     workbench("user", "add", "Dr. Chan", "--study", folder)
-    assert workbench("serve", "--study", folder, "--address", "0.0.0.0").err == ""
-    assert [given[2] for given in served] == ["0.0.0.0", "0.0.0.0"]  # type: ignore[index]
+    assert workbench("serve", "--study", folder).err == ""
+    assert [given[2] for given in served] == ["0.0.0.0", "127.0.0.1"]  # type: ignore[index]

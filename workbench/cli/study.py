@@ -123,6 +123,8 @@ def serve_command(
         )
     if opened.settings.sign_in is SignIn.ACCOUNTS and not has_accounts(opened):
         out.tell("Nobody can sign in yet: make an account with `workbench user add NAME`.")
+    if address != LOCAL:
+        out.tell("Passwords and reports travel as they are over http: let a proxy with https stand before this server.")
     _serve(opened.folder, port, address, out)
 
 

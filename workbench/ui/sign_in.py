@@ -157,10 +157,11 @@ _NOBODY = """<p>Nobody has an account yet. On the computer that holds the study,
 
 
 def _organisation(names: list[str | None], refused: str) -> None:
-    with st.container(width=400, horizontal_alignment="center"):
+    if refused:
+        st.html(f'<div class="wb-door">{_alert(refused)}</div>')
+    with st.container(horizontal=True, horizontal_alignment="center"), st.container(width=375):
         if refused:
-            st.error(widgets.plain(refused), icon=":material/error:")
-            st.button("Use another account", on_click=st.logout)
+            st.button("Use another account", on_click=st.logout, width="stretch")
             return
         for name in names:
             label = f"Sign in with {widgets.plain(name)}" if name else "Sign in with your organisation"
@@ -190,7 +191,7 @@ _FORMS = f"""<div class="wb-door">{{alert_by_password}}
 
 
 def _forms(known: Told | None, path: str) -> str:
-    alert = f'<div class="wb-told" role="alert">{html.escape(known.sentence)}</div>' if known else ""
+    alert = _alert(known.sentence) if known else ""
     by_code = known is not None and known.by_code
     return _FORMS.format(
         path=html.escape(path),
@@ -199,6 +200,10 @@ def _forms(known: Told | None, path: str) -> str:
         alert_by_code=alert if by_code else "",
         opened=" open" if by_code else "",
     )
+
+
+def _alert(sentence: str) -> str:
+    return f'<div class="wb-told" role="alert">{html.escape(sentence)}</div>'
 
 
 def _path() -> str:
