@@ -30,14 +30,16 @@ with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
         "Cohort", names, index=names.index(unfinished[0]) if unfinished else 0, key="annotate.cohort", width=220
     )
     queue = queues[cohort]
+    if not queue.order:
+        widgets.missing(queue.closed)
     done = len(queue.submitted)
     st.progress(
         done / len(queue.order),
         text=f"{done} of {len(queue.order)} reports submitted · {len(queue.drafts)} in draft",
         width=420,
     )
-    report_id = rating.current_report(here, queue)
-    at = queue.order.index(report_id) if report_id else len(queue.order)
+    entry = rating.current_report(here, queue)
+    at = queue.order.index(entry) if entry else len(queue.order)
     if st.button("Previous", icon=":material/arrow_back:", disabled=at == 0, help="In your own order of reports"):
         rating.go_to(here, queue.order[at - 1])
         st.rerun()
@@ -45,18 +47,18 @@ with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
         rating.go_to(here, queue.order[at + 1])
         st.rerun()
 if queue.closed:
-    widgets.missing(f"The round on {cohort} is closed: its reference is frozen, so it takes no more labels.")
-if report_id is None:
+    widgets.missing(queue.closed)
+if entry is None:
     st.success("You have submitted every report of this cohort. Thank you.", icon=":material/done_all:")
     st.stop()
 if not st.session_state.get(rating.SINCE):
-    rating.go_to(here, report_id)
-task = annotate.open_report(here.study, here.actor, report_id)
+    rating.go_to(here, entry)
+task = annotate.open_report(here.study, here.actor, cohort, entry)
 left, right = st.columns([6, 11], gap="medium")
 with left:
-    status = "submitted" if report_id in queue.submitted else "draft" if report_id in queue.drafts else "new"
-    st.markdown(f"**Report {at + 1} of {len(queue.order)}** · {widgets.plain(report_id)} · {status}")
+    status = "submitted" if entry in queue.submitted else "draft" if entry in queue.drafts else "new"
+    st.markdown(f"**Report {at + 1} of {len(queue.order)}** · {widgets.plain(entry.report_id)} · {status}")
     with st.container(height=640, border=False):
         widgets.report_text(task.report, here.study.settings.sections, unread="context")
 with right:
-    rating.panel(here, task)
+    rating.panel(here, cohort, task)

@@ -3,6 +3,10 @@
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
+
+settings.register_profile("any machine", deadline=None)  # a slow machine is no fault of the code
+settings.load_profile("any machine")
 
 ROOT = Path(__file__).resolve().parents[1]
 

@@ -92,7 +92,7 @@ def test_a_rater_marks_by_mouse_and_submits_by_keyboard(
         driver.get(f"{address}/annotate")
         browsing.settle(driver)
         browsing.choose(driver, "Acting person", RATER)
-        assert first in browsing.text_of(driver)
+        assert first.report_id in browsing.text_of(driver)
         controls = driver.find_elements(By.CSS_SELECTOR, "[data-testid=stMain] [data-testid=stButtonGroup]")
         assert len(controls) == len(study.label_set.findings)
         lowest = max(control.location["y"] + control.size["height"] for control in controls)
@@ -101,8 +101,8 @@ def test_a_rater_marks_by_mouse_and_submits_by_keyboard(
         WebDriverWait(driver, 30).until(lambda d: "Draft saved" in browsing.text_of(d))
         browsing.settle(driver)
         driver.find_element(By.TAG_NAME, "body").send_keys(Keys.ALT, "s")
-        WebDriverWait(driver, 30).until(lambda d: "1 of 120 reports submitted" in browsing.text_of(d))
-    task = open_report(study, study.actor(RATER), first)
+        WebDriverWait(driver, 30).until(lambda d: "1 of 132 reports submitted" in browsing.text_of(d))
+    task = open_report(study, study.actor(RATER), "validation", first)
     assert task.own is not None
     assert task.own.submitted
     assert task.own.states == {study.label_set.ids[0]: State.PRESENT}

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from workbench.domain.annotations import Annotation
+from workbench.domain.annotations import Annotation, Mark
 from workbench.domain.findings import LabelSet, State
 from workbench.errors import InputError
 from workbench.formats.exports import write_table
@@ -54,18 +54,19 @@ def write_long(path: Path, label_set: LabelSet, votes: Iterable[Vote]) -> Path:
 
 
 def test_the_long_form_has_a_row_per_finding_and_says_what_was_not_reviewed(tmp_path: Path, three: LabelSet) -> None:
-    votes: list[Vote] = [("r1", "Ada", a_vote(three)), ("r1", "Ben", None)]
+    marks = frozenset({Mark.TOO_FAST, Mark.COME_BACK})
+    votes: list[Vote] = [("r1", "Ada", a_vote(three, marks=marks, reason="-1")), ("r1", "Ben", None)]
     tail = f"three,1,{three.hash}"
     when = "2026-03-01T09:30:00.000000+00:00"
     assert write_long(tmp_path / "v.csv", three, votes).read_text() == (
-        "report_id,rater,finding,state,submitted_at,reviewed,seconds,source,simulated,label_set,label_set_version,"
-        "label_set_hash,comment,evidence\n"
-        f"r1,Ada,effusion,present,{when},1,12.5,browser,0,{tail},'=1+1,Small effusion.\n"
-        f"r1,Ada,edema,not_mentioned,{when},1,12.5,browser,0,{tail},'=1+1,\n"
-        f"r1,Ada,cavity,uncertain,{when},1,12.5,browser,0,{tail},'=1+1,\n"
-        f"r1,Ben,effusion,,,0,,,,{tail},,\n"
-        f"r1,Ben,edema,,,0,,,,{tail},,\n"
-        f"r1,Ben,cavity,,,0,,,,{tail},,\n"
+        "report_id,rater,finding,state,submitted_at,reviewed,seconds,source,simulated,marks,reason,label_set,"
+        "label_set_version,label_set_hash,comment,evidence\n"
+        f"r1,Ada,effusion,present,{when},1,12.5,browser,0,come_back too_fast,-1,{tail},'=1+1,Small effusion.\n"
+        f"r1,Ada,edema,not_mentioned,{when},1,12.5,browser,0,come_back too_fast,-1,{tail},'=1+1,\n"
+        f"r1,Ada,cavity,uncertain,{when},1,12.5,browser,0,come_back too_fast,-1,{tail},'=1+1,\n"
+        f"r1,Ben,effusion,,,0,,,,,,{tail},,\n"
+        f"r1,Ben,edema,,,0,,,,,,{tail},,\n"
+        f"r1,Ben,cavity,,,0,,,,,,{tail},,\n"
     )
 
 
@@ -103,6 +104,8 @@ GIVEN = st.fixed_dictionaries(
         "source": WORDS,
         "seconds": st.none() | st.floats(0, 1e6),
         "simulated": st.booleans(),
+        "marks": st.frozensets(st.sampled_from(list(Mark))),
+        "reason": WORDS,
         "at": st.datetimes(datetime(1970, 1, 1), datetime(2100, 1, 1), timezones=st.just(UTC)),  # noqa: DTZ001
     }
 )

@@ -4,7 +4,8 @@ from collections.abc import Callable
 
 from streamlit.testing.v1 import AppTest
 
-from workbench.workflow.annotate import open_report, save
+from workbench.domain.annotations import Mark
+from workbench.workflow.annotate import Entry, open_report, save
 from workbench.workflow.cohorts import list_cohorts
 from workbench.workflow.demo import LEAD, RATER
 from workbench.workflow.ingest import import_reports
@@ -112,8 +113,9 @@ def test_the_reference_of_locked_validation_is_not_shown(open_page: Open, study:
 
 def test_a_lead_sees_how_far_raters_are_before_freezing_and_no_labels(open_page: Open, study: Study) -> None:
     report = next(iter(list_cohorts(study)[1].cohort.members))
-    assert open_report(study, study.actor(RATER), report).own is None
-    save(study, study.actor(RATER), report, {}, submitted=True)
+    rater, entry = study.actor(RATER), Entry(report)
+    assert open_report(study, rater, "validation", entry).own is None
+    save(study, rater, "validation", entry, {}, submitted=True, marks=frozenset({Mark.NONE_OF_THESE}))
     app = open_page(study.folder, "reference", LEAD)
     app.selectbox(key="reference.cohort").select("validation").run()
     bars = [element.proto.text for element in app.main.get("progress")]

@@ -129,16 +129,20 @@ def test_no_worker_is_left_behind_and_ctrl_c_is_quiet(tmp_path: Path, how: signa
     child = subprocess.Popen(
         [sys.executable, str(script)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
     )
-    assert child.stdout is not None
-    assert child.stdout.readline() == "running\n"
-    assert len(members(child.pid)) > 2
-    if how is signal.SIGINT:
-        os.killpg(child.pid, how)  # as the terminal does
-    else:
-        child.send_signal(how)
-    _, errors = child.communicate(timeout=60)
-    deadline = time.monotonic() + 30
-    while members(child.pid):
-        assert time.monotonic() < deadline
-        time.sleep(0.05)
+    try:
+        assert child.stdout is not None
+        assert child.stdout.readline() == "running\n"
+        assert len(members(child.pid)) > 2
+        if how is signal.SIGINT:
+            os.killpg(child.pid, how)  # as the terminal does
+        else:
+            child.send_signal(how)
+        _, errors = child.communicate(timeout=60)
+        deadline = time.monotonic() + 30
+        while members(child.pid):
+            assert time.monotonic() < deadline
+            time.sleep(0.05)
+    finally:
+        for pid in members(child.pid):  # whatever failed above, nothing endless stays behind
+            os.kill(pid, signal.SIGKILL)
     assert errors.count("Traceback") <= (1 if how is signal.SIGINT else 0)  # the script's own, none of a worker

@@ -18,7 +18,8 @@ from workbench.domain.references import VoteRule
 from workbench.errors import ConflictError, InputError, NotFoundError, RightsError
 from workbench.storage import annotations as annotation_store
 from workbench.storage import cohorts as cohort_store
-from workbench.workflow import cohorts, export, ingest, reference
+from workbench.storage import rounds as round_store
+from workbench.workflow import cohorts, export, ingest, reference, rounds
 from workbench.workflow.export import Shape
 from workbench.workflow.opening import NewStudy, init_study
 from workbench.workflow.study import Study
@@ -100,11 +101,46 @@ def test_the_audit_trail_of_an_open_round_tells_no_label(
     submitted = [row for row in rows_of(tmp_path / "open.csv") if row["event"] == "labels submitted"]
     assert len(submitted) == 35 + 1  # five raters gave six reports, the sixth gave five
     six = [f"rater{i}" for i in range(1, 7)]
-    reference.freeze(rated, lead, "development", raters=six)
+    frozen = reference.freeze(rated, lead, "development", raters=six)
+    export.export_audit(rated, lead, tmp_path / "blind.csv")
+    assert "sure" not in (tmp_path / "blind.csv").read_text()  # an adjudicator may still have to decide
+    export.export_reference(rated, lead, tmp_path / "seen.csv", name=frozen.name)
     export.export_audit(rated, lead, tmp_path / "closed.csv")
     (row,) = (r for r in rows_of(tmp_path / "closed.csv") if r["actor"] == "Dr. Rater")
     assert json.loads(row["details"])["states"] == {"pneumothorax": "present"}
     assert json.loads(row["details"])["comment"] == "sure"
+
+
+@pytest.mark.parametrize("what", EXPORTS)
+def test_who_exports_has_seen_the_counts_and_is_on_record(rated: Study, lead: Actor, tmp_path: Path, what: str) -> None:
+    frozen = reference.freeze(rated, lead, "development")
+    with pytest.raises(InputError, match="use csv or parquet"):
+        EXPORTS[what](rated, lead, frozen.name, tmp_path / "out.xlsx")
+    with rated.database.read() as conn:
+        assert round_store.viewed(conn, frozen.hash) is None
+    EXPORTS[what](rated, lead, frozen.name, tmp_path / "out.csv")
+    with rated.database.read() as conn:
+        seen = round_store.viewed(conn, frozen.hash)
+    assert seen is not None
+    assert seen[0] == lead.name
+
+
+@pytest.mark.parametrize("what", EXPORTS)
+def test_nothing_leaves_while_a_later_round_is_open_on_the_cohort(
+    rated: Study, lead: Actor, tmp_path: Path, what: str
+) -> None:
+    frozen = reference.freeze(rated, lead, "development")
+    export.export_votes(rated, lead, frozen.name, tmp_path / "seen.csv")
+    rounds.open_round(rated, lead, "development", raters=["Dr. Rater"])
+    for name in ("development", frozen.name):
+        with pytest.raises(RightsError, match="A round is open on the cohort development, so nobody may export its"):
+            EXPORTS[what](rated, lead, name, tmp_path / "out.csv")
+    export.export_audit(rated, lead, tmp_path / "audit.csv")
+    assert '""states""' not in (tmp_path / "audit.csv").read_text()
+    rounds.close_round(rated, lead, "development")
+    EXPORTS[what](rated, lead, frozen.name, tmp_path / "out.csv")
+    export.export_audit(rated, lead, tmp_path / "audit.csv")
+    assert '""states""' in (tmp_path / "audit.csv").read_text()
 
 
 def test_the_trail_is_in_the_order_of_time(rated: Study, lead: Actor, tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ from workbench.domain.actors import Actor
 from workbench.domain.cohorts import Purpose
 from workbench.domain.references import Outcome, VoteRule
 from workbench.errors import InputError, NotFoundError, RightsError
-from workbench.workflow import annotate, reference
+from workbench.workflow import reference
 from workbench.workflow.cohorts import define, get_cohort
 from workbench.workflow.ingest import import_labels, import_reports
 from workbench.workflow.study import Study
@@ -35,7 +35,7 @@ def test_votes_come_out_as_counted_by_hand(rated: Study, lead: Actor) -> None:
 
 
 def test_the_summary_counts_what_the_items_say(rated: Study, lead: Actor) -> None:
-    summary = reference.summarize(rated, reference.freeze(rated, lead, "development"))
+    summary = reference.summarize(rated, lead, reference.freeze(rated, lead, "development"))
     effusion = next(f for f in summary.findings if f.finding_id == "pleural_effusion")
     assert (effusion.present, effusion.not_present, effusion.short, effusion.ties) == (2, 3, 1, 1)
     assert summary.agreement is not None
@@ -58,11 +58,13 @@ def test_a_single_rater_reference_is_allowed_and_says_so(rated: Study, lead: Act
     frozen = reference.freeze(rated, lead, "development", raters=["rater5"], rule=VoteRule(1, 1))
     assert frozen.rule.single_rater
     assert frozen.items["r4", "pneumothorax"].outcome is Outcome.PRESENT
-    assert reference.summarize(rated, frozen).agreement is None
+    assert reference.summarize(rated, lead, frozen).agreement is None
 
 
-def test_more_raters_than_votes_are_refused_until_six_are_named(rated: Study, lead: Actor, rater: Actor) -> None:
-    annotate.save(rated, rater, "r1", {}, submitted=True)
+def test_more_raters_than_votes_are_refused_until_six_are_named(
+    rated: Study, lead: Actor, write_labels: Callable[..., Path]
+) -> None:
+    import_labels(rated, lead, write_labels("rater7.csv", ("r1", "1", {})))
     with pytest.raises(InputError, match="7 raters submitted labels for development, the vote is 4 of 6: name the 6"):
         reference.freeze(rated, lead, "development")
     six = [f"rater{i}" for i in range(1, 7)]
@@ -91,11 +93,11 @@ def test_labels_that_come_after_the_freeze_change_nothing_of_the_reference(
     rated: Study, lead: Actor, write_labels: Callable[..., Path]
 ) -> None:
     frozen = reference.freeze(rated, lead, "development")
-    before, votes = reference.summarize(rated, frozen), reference.votes_of(rated, frozen)
+    before, votes = reference.summarize(rated, lead, frozen), reference.votes_of(rated, frozen)
     everything = dict.fromkeys(rated.label_set.ids, "1")
     import_labels(rated, lead, write_labels("late.csv", *((r, "1", everything) for r in ("r1", "r4"))), rater="rater1")
     again = reference.get_reference(rated, "development-1")
-    assert (again.hash, reference.summarize(rated, again)) == (frozen.hash, before)
+    assert (again.hash, reference.summarize(rated, lead, again)) == (frozen.hash, before)
     assert (reference.votes_of(rated, again).codes == votes.codes).all()
     # A new reference counts them: rater1's old labels are superseded, not the reference.
     second = reference.freeze(rated, lead, "development")
@@ -105,9 +107,9 @@ def test_labels_that_come_after_the_freeze_change_nothing_of_the_reference(
 
 def test_a_label_set_that_changed_since_leaves_the_votes_of_a_reference(rated: Study, lead: Actor) -> None:
     frozen = reference.freeze(rated, lead, "development")
-    before = reference.summarize(rated, frozen).agreement
+    before = reference.summarize(rated, lead, frozen).agreement
     changed = replace(rated, label_set=replace(rated.label_set, version="2"))
-    assert reference.summarize(changed, frozen).agreement == before
+    assert reference.summarize(changed, lead, frozen).agreement == before
 
 
 def test_the_primary_reference_is_the_first_of_a_development_cohort(

@@ -2,7 +2,7 @@
 
 import typer
 
-from workbench.cli import backup, data, export, history, label, people, prompts, run, study
+from workbench.cli import backup, data, export, history, label, people, prompts, rounds, run, study
 
 app = typer.Typer(
     help="Human-in-the-loop prompt optimization for radiology reports.\n\n"
@@ -15,6 +15,7 @@ app = typer.Typer(
 study.register(app)
 app.add_typer(data.import_app, name="import")
 app.add_typer(data.cohort_app, name="cohort")
+app.add_typer(rounds.round_app, name="round")
 app.add_typer(data.reference_app, name="reference")
 app.add_typer(export.export_app, name="export")
 app.add_typer(prompts.prompt_app, name="prompt")

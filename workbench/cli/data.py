@@ -8,11 +8,12 @@ from rich.table import Table
 
 from workbench.cli.options import AsOption, EncodingOption, JsonOption, StudyOption
 from workbench.cli.output import Output, figure, table
+from workbench.domain.actors import Actor
 from workbench.domain.cohorts import Purpose
 from workbench.domain.hashing import short
 from workbench.domain.references import VoteRule
-from workbench.errors import InputError, RightsError
-from workbench.workflow import cohorts, ingest, reference
+from workbench.errors import InputError
+from workbench.workflow import adjudicate, cohorts, ingest, reference
 from workbench.workflow.opening import open_study
 from workbench.workflow.study import Study
 
@@ -243,6 +244,7 @@ def freeze(
     rater: Annotated[list[str], typer.Option(help="A rater whose vote counts; everybody when left out.")] = [],  # noqa: B006
     k: Annotated[int | None, typer.Option(help="Votes needed; the study's when left out.")] = None,
     n: Annotated[int | None, typer.Option(help="Votes there are; the study's when left out.")] = None,
+    reason: Annotated[str, typer.Option(help="Why there is another version, if there is one already.")] = "",
     study: StudyOption = None,
     as_name: AsOption = None,
     as_json: JsonOption = False,
@@ -256,15 +258,34 @@ def freeze(
     """
     opened = open_study(study)
     rule = _rule(opened, k, n)
-    made = reference.freeze(opened, opened.actor(as_name), cohort, name=name, raters=rater or None, rule=rule)
-    out = Output(as_json)
-    try:
-        _show(opened, made.name, out)
-    except RightsError:  # frozen all the same; what it holds stays hidden until the cohort is unlocked
-        out.answer(
-            {"name": made.name, "hash": made.hash, "cohort": cohort, "locked": True},
-            f"Reference {made.name} ({short(made.hash)}) is frozen; {cohort} is locked, so its counts stay hidden.",
+    made = reference.freeze(
+        opened, opened.actor(as_name), cohort, name=name, raters=rater or None, rule=rule, reason=reason
+    )
+    still_open = len(adjudicate.open_keys(made))
+    lines = [
+        f"Reference {made.name} ({short(made.hash)}) is frozen: {made.rule.k} of {made.rule.n} votes.",
+        *(["A single rater made this reference."] if made.rule.single_rater else []),
+        *(["Some of its votes are simulated."] if made.simulated else []),
+    ]
+    if still_open:
+        lines.append(
+            f"{still_open} ties and short votes can be adjudicated blind; the first look at its counts "
+            f"(`workbench reference show {made.name}`) or a score on it ends that."
         )
+    Output(as_json).answer(
+        {
+            "name": made.name,
+            "hash": made.hash,
+            "cohort": cohort,
+            "rule": {"k": made.rule.k, "n": made.rule.n, "tie": made.rule.tie.value},
+            "single_rater": made.rule.single_rater,
+            "simulated": made.simulated,
+            "raters": list(made.raters),
+            "parent": made.parent_hash,
+            "to_adjudicate": still_open,
+        },
+        *lines,
+    )
 
 
 def _rule(study: Study, k: int | None, n: int | None) -> VoteRule | None:
@@ -282,6 +303,7 @@ def show(
     name: Annotated[str | None, typer.Argument(help="Name or hash; the primary one when left out.")] = None,
     *,
     study: StudyOption = None,
+    as_name: AsOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """Show a frozen reference: what the votes on each finding came to.
@@ -291,11 +313,11 @@ def show(
       workbench reference show development-1
     """
     opened = open_study(study)
-    _show(opened, reference.get_reference(opened, name).name, Output(as_json))
+    _show(opened, opened.actor(as_name), reference.get_reference(opened, name).name, Output(as_json))
 
 
-def _show(opened: Study, name: str, out: Output) -> None:
-    summary = reference.summarize(opened, reference.get_reference(opened, name))
+def _show(opened: Study, actor: Actor, name: str, out: Output) -> None:
+    summary = reference.summarize(opened, actor, reference.get_reference(opened, name))
     frozen, rule = summary.reference, summary.reference.rule
     head = f"Reference {frozen.name} ({short(frozen.hash)}) on {summary.cohort.name}: {rule.k} of {rule.n}"
     notes = [

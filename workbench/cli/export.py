@@ -13,7 +13,7 @@ from workbench.workflow.opening import open_study
 
 export_app = typer.Typer(
     help="Take votes, reference, agreement or the audit trail out, as CSV or Parquet. Votes leave once the round is "
-    "closed: when a reference is frozen on them.",
+    "closed: when a reference is frozen on them. Exporting them counts as looking at them, which ends adjudication.",
     no_args_is_help=True,
 )
 NameArgument = Annotated[
@@ -105,7 +105,7 @@ def audit(
 ) -> None:
     """Write who did what and when: imports, cohorts, unlocks, labels, references, revisions, decisions, runs, scores.
 
-    What a rater labelled is told only where the round is closed.
+    What a rater labelled is told only where the round is closed and its counts were seen.
 
     \b
     Example:

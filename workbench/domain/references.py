@@ -66,6 +66,9 @@ class Reference:
     author: str
     simulated: bool  # some vote in it came from a simulated rater
     last_annotation: int | None = None  # number of the last label that was there when it was frozen; not part of it
+    parent_hash: str | None = None  # the version before it, or the vote that was adjudicated
+    adjudicated: tuple[tuple[str, str], ...] = ()  # items that an adjudicator decided; the vote alone has none
+    reason: str = ""  # why there is another version
 
     @property
     def hash(self) -> str:
@@ -83,5 +86,6 @@ class Reference:
                 "raters": sorted(self.raters),
                 "policies": self.vote_policies.as_json(),
                 "items": rows,
+                **({"adjudicated": sorted(map(list, self.adjudicated))} if self.adjudicated else {}),
             },
         )

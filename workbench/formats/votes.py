@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
 
-from workbench.domain.annotations import Annotation
+from workbench.domain.annotations import Annotation, Mark
 from workbench.domain.findings import LabelSet, State
 from workbench.errors import InputError
 from workbench.formats.exports import Column, Kind
@@ -29,6 +29,8 @@ LONG = (
     Column("seconds", Kind.NUMBER),
     Column("source"),
     Column(SIMULATED, Kind.FLAG),
+    Column("marks"),
+    Column("reason"),
     Column("label_set"),
     Column("label_set_version"),
     Column("label_set_hash"),
@@ -36,7 +38,7 @@ LONG = (
     Column("evidence"),
 )
 _NEEDED = (REPORT, RATER, FINDING, STATE, REVIEWED)
-_OF_VOTE = (REVIEWED, "submitted_at", "seconds", "source", SIMULATED, "label_set_hash", COMMENT)
+_OF_VOTE = (REVIEWED, "submitted_at", "seconds", "source", SIMULATED, "marks", "reason", "label_set_hash", COMMENT)
 _STATES = {state.value: state for state in State}
 _FLAGS = {"1": True, "0": False, "true": True, "false": False}
 _LABELS = {State.PRESENT: 1, State.ABSENT: 0, State.UNCERTAIN: -1, State.NOT_MENTIONED: None}
@@ -85,12 +87,13 @@ def long_rows(label_set: LabelSet, votes: Iterable[Vote]) -> Iterator[Sequence[o
     for report_id, rater, given in votes:
         if given is None:
             for finding in label_set.ids:
-                yield (report_id, rater, finding, None, None, False, None, None, None, *named, None, None)
+                yield (report_id, rater, finding, None, None, False, *[None] * 5, *named, None, None)
             continue
-        about = (given.at, True, given.seconds, given.source or None, given.simulated, *named, given.comment or None)
+        noted = (" ".join(sorted(given.marks)) or None, given.reason or None)
+        about = (given.at, True, given.seconds, given.source or None, given.simulated, *noted, *named)
         for finding in label_set.ids:
             state = given.states.get(finding, State.NOT_MENTIONED).value
-            yield (report_id, rater, finding, state, *about, given.evidence.get(finding) or None)
+            yield (report_id, rater, finding, state, *about, given.comment or None, given.evidence.get(finding) or None)
 
 
 def is_long(path: Path, encoding: str = "utf-8") -> bool:
@@ -213,6 +216,8 @@ class _LongReader:
             seconds=_seconds(where, common["seconds"].strip()),
             source=unguard(common["source"]) if "source" in self.at else self.place.path.name,
             simulated=bool(common[SIMULATED].strip()) and _flag(where, SIMULATED, common[SIMULATED]),
+            marks=_marks(where, common["marks"]),
+            reason=unguard(common["reason"]),
         )
 
     def _check_label_set(self, where: str, label_set_hash: str) -> None:
@@ -233,6 +238,13 @@ def _flag(where: str, name: str, cell: str) -> bool:
     if said not in _FLAGS:
         raise InputError(f"{where}: {name} is {cell!r}; use 1 or 0.")
     return _FLAGS[said]
+
+
+def _marks(where: str, cell: str) -> frozenset[Mark]:
+    unknown = set(cell.split()) - set(Mark)
+    if unknown:
+        raise InputError(f"{where}: {min(unknown)} is no mark; use {', '.join(Mark)}, with spaces between them.")
+    return frozenset(map(Mark, cell.split()))
 
 
 def _seconds(where: str, cell: str) -> float | None:

@@ -4,13 +4,13 @@ import sqlite3
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
 
-from workbench.domain.annotations import Annotation
+from workbench.domain.annotations import Annotation, Mark
 from workbench.domain.findings import State
 from workbench.storage.encoding import from_json, id_array, instant, instant_text, json_text
 
 _INSERT = """INSERT INTO annotations
-    (report_id, rater, label_set_hash, submitted, at, states, evidence, comment, seconds, source, simulated)
-    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"""
+    (report_id, rater, label_set_hash, submitted, at, states, evidence, comment, seconds, source, simulated, reading,
+    marks, reason) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"""
 
 
 def append(conn: sqlite3.Connection, annotation: Annotation) -> None:
@@ -32,13 +32,14 @@ def latest(
     submitted_only: bool = True,
     rater: str | None = None,
     until: int | None = None,
+    reading: int = 1,
 ) -> list[Annotation]:
     """Return the last annotation of each rater on each report, in the order of ``report_ids``, then by rater.
 
     Last means added last, whatever its date: what is imported after a browser session supersedes it. With
     ``submitted_only`` a draft that follows a submission leaves the submission standing. ``rater`` limits the answer
     to one person, which is what a blind rater's page reads. ``until`` is a ``last_id``: what was added after it is left
-    out, which gives the votes that a frozen reference was made of.
+    out, which gives the votes that a frozen reference was made of. Second readings never mix with the first.
     """
     rows = conn.execute(
         """WITH wanted AS (SELECT value AS report_id, MIN(key) AS place FROM json_each(?) GROUP BY value),
@@ -46,10 +47,11 @@ def latest(
             SELECT MAX(a.id) AS id, wanted.place AS place
             FROM wanted JOIN annotations AS a ON a.report_id = wanted.report_id
             WHERE a.label_set_hash = ? AND a.submitted >= ? AND (? IS NULL OR a.rater = ?) AND (? IS NULL OR a.id <= ?)
+                AND a.reading = ?
             GROUP BY a.report_id, a.rater
         )
         SELECT a.* FROM last JOIN annotations AS a ON a.id = last.id ORDER BY last.place, a.rater""",
-        (id_array(report_ids), label_set_hash, int(submitted_only), rater, rater, until, until),
+        (id_array(report_ids), label_set_hash, int(submitted_only), rater, rater, until, until, reading),
     )
     return [_annotation(row) for row in rows]
 
@@ -65,7 +67,7 @@ def iterate_submitted(
     # columns are those of the row that has the maximum (sqlite.org/lang_select.html#bareagg).
     rows = conn.execute(
         "SELECT MAX(a.id), a.* FROM cohort_members AS m JOIN annotations AS a ON a.report_id = m.report_id "
-        "WHERE m.cohort = ? AND a.label_set_hash = ? AND a.submitted AND (? IS NULL OR a.id <= ?) "
+        "WHERE m.cohort = ? AND a.label_set_hash = ? AND a.submitted AND a.reading = 1 AND (? IS NULL OR a.id <= ?) "
         "GROUP BY m.report_id, a.rater ORDER BY m.report_id, a.rater",
         (cohort, label_set_hash, until, until),
     )
@@ -92,7 +94,7 @@ def submitted_counts(conn: sqlite3.Connection, report_ids: Sequence[str], label_
     """Return how many of the reports each rater has submitted; raters without any are left out."""
     rows = conn.execute(
         "SELECT rater, COUNT(DISTINCT report_id) AS reports FROM annotations "
-        "WHERE label_set_hash = ? AND submitted AND report_id IN (SELECT value FROM json_each(?)) "
+        "WHERE label_set_hash = ? AND submitted AND reading = 1 AND report_id IN (SELECT value FROM json_each(?)) "
         "GROUP BY rater ORDER BY rater",
         (label_set_hash, id_array(report_ids)),
     )
@@ -118,6 +120,9 @@ def _row(annotation: Annotation) -> tuple[object, ...]:
         annotation.seconds,
         annotation.source,
         int(annotation.simulated),
+        annotation.reading,
+        json_text(sorted(annotation.marks)),
+        annotation.reason,
     )
 
 
@@ -134,4 +139,7 @@ def _annotation(row: sqlite3.Row) -> Annotation:
         seconds=row["seconds"],
         source=row["source"],
         simulated=bool(row["simulated"]),
+        reading=row["reading"],
+        marks=frozenset(Mark(mark) for mark in from_json(row["marks"])),
+        reason=row["reason"],
     )

@@ -20,12 +20,14 @@ class Event:
     details: str
 
 
-# What a rater labelled, for reports of closed rounds only; of others no more than that there are labels.
-_ANNOTATIONS = """WITH closed (cohort, label_set) AS (
+# What each of the SELECTs below may ask: whose labels may be told.
+_LIMITS = """WITH closed (cohort, label_set) AS (
         SELECT json_extract(value, '$[0]'), json_extract(value, '$[1]') FROM json_each(:closed)
-    ), locked (cohort) AS (SELECT value FROM json_each(:locked))
-    SELECT at, rater, iif(submitted, 'labels submitted', 'labels drafted'), report_id, json_patch(
-        json_object('source', source, 'label_set', label_set_hash),
+    ), locked (cohort) AS (SELECT value FROM json_each(:locked)) """
+
+# What a rater labelled, for reports of closed rounds only; of others no more than that there are labels.
+_ANNOTATIONS = """SELECT at, rater, iif(submitted, 'labels submitted', 'labels drafted'), report_id, json_patch(
+        json_object('source', source, 'label_set', label_set_hash, 'reading', reading),
         CASE WHEN EXISTS (
             SELECT 1 FROM cohort_members AS m JOIN closed ON closed.cohort = m.cohort
             WHERE m.report_id = a.report_id AND closed.label_set = a.label_set_hash
@@ -33,13 +35,22 @@ _ANNOTATIONS = """WITH closed (cohort, label_set) AS (
             SELECT 1 FROM cohort_members AS m JOIN locked ON locked.cohort = m.cohort WHERE m.report_id = a.report_id
         ) THEN json_object(
             'states', json(states), 'evidence', json(evidence), 'comment', comment, 'seconds', seconds,
-            'simulated', json(iif(simulated, 'true', 'false')),
-            'superseded', json(iif(EXISTS (
+            'simulated', json(iif(simulated, 'true', 'false')), 'reading', reading, 'marks', json(marks),
+            'reason', reason, 'superseded', json(iif(EXISTS (
                 SELECT 1 FROM annotations AS later WHERE later.report_id = a.report_id AND later.rater = a.rater
-                AND later.label_set_hash = a.label_set_hash AND later.submitted >= a.submitted AND later.id > a.id
+                AND later.reading = a.reading AND later.label_set_hash = a.label_set_hash
+                AND later.submitted >= a.submitted AND later.id > a.id
             ), 'true', 'false'))
         ) ELSE '{}' END)
     FROM annotations AS a ORDER BY at, id"""
+
+_ADJUDICATIONS = """SELECT a.at, a.actor, 'item adjudicated', a.report_id, json_patch(
+        json_object('reference', r.name, 'finding', a.finding_id),
+        CASE WHEN EXISTS (SELECT 1 FROM closed WHERE closed.cohort = c.name AND closed.label_set = r.label_set_hash)
+            AND c.name NOT IN (SELECT cohort FROM locked)
+        THEN json_object('present', json(iif(a.present, 'true', 'false')), 'reason', a.reason) ELSE '{}' END)
+    FROM adjudications AS a JOIN reference_standards AS r ON r.hash = a.reference_hash
+    JOIN cohorts AS c ON c.hash = r.cohort_hash ORDER BY a.at, a.id"""
 
 # One SELECT per table that records who and when: at, actor, event, subject, details. Acts of the same instant are told
 # in this order.
@@ -53,11 +64,20 @@ _SOURCES = (
     FROM cohorts ORDER BY created_at, position""",
     """SELECT at, actor, 'cohort unlocked', cohort, json_object('reason', reason, 'declared', json(details))
     FROM unlocks ORDER BY at, id""",
+    """SELECT e.at, e.actor, 'round ' || e.action, r.name, json_object('cohort', c.name, 'label_set', r.label_set_hash,
+        'raters', json(r.raters), 'k', r.k, 'n', r.n, 'tie', r.tie, 'vote_policies', json(r.vote_policies),
+        'reason', e.reason)
+    FROM round_events AS e JOIN rounds AS r ON r.hash = e.round_hash JOIN cohorts AS c ON c.hash = r.cohort_hash
+    ORDER BY e.at, e.id""",
     _ANNOTATIONS,
     """SELECT r.created_at, r.author, 'reference frozen', r.name, json_object('hash', r.hash, 'cohort', c.name,
         'label_set', r.label_set_hash, 'k', r.k, 'n', r.n, 'tie', r.tie, 'raters', json(r.raters),
-        'vote_policies', json(r.vote_policies), 'simulated', json(iif(r.simulated, 'true', 'false')))
+        'vote_policies', json(r.vote_policies), 'simulated', json(iif(r.simulated, 'true', 'false')),
+        'parent', r.parent_hash, 'adjudicated', json_array_length(r.adjudicated), 'reason', r.reason)
     FROM reference_standards AS r JOIN cohorts AS c ON c.hash = r.cohort_hash ORDER BY r.created_at, r.position""",
+    """SELECT v.at, v.actor, 'reference looked at', r.name, json_object('hash', r.hash)
+    FROM reference_views AS v JOIN reference_standards AS r ON r.hash = v.reference_hash ORDER BY v.at, r.position""",
+    _ADJUDICATIONS,
     """SELECT created_at, author, 'revision added', 'revision ' || number,
         json_object('prompt', prompt_hash, 'parent', parent_hash, 'message', message)
     FROM revisions ORDER BY created_at, number""",
@@ -76,10 +96,10 @@ _SOURCES = (
 
 
 def trail(conn: sqlite3.Connection, *, closed: Sequence[tuple[str, str]], locked: Sequence[str]) -> Iterator[Event]:
-    """Yield every recorded act by time: people, imports, cohorts, labels, references, revisions, runs, scores, looks.
+    """Yield every recorded act by time: people, imports, cohorts, rounds, labels, references, revisions, runs, looks.
 
-    Labels that a later submission superseded are there too. Call it inside ``snapshot()``, so that all of it is of one
-    moment.
+    Labels that a later submission superseded are there too, and so is what was adjudicated. Call it inside
+    ``snapshot()``, so that all of it is of one moment.
 
     Args:
         conn: the connection.
@@ -87,7 +107,7 @@ def trail(conn: sqlite3.Connection, *, closed: Sequence[tuple[str, str]], locked
         locked: cohorts whose reports' labels may not be told, even where another cohort that holds them is closed.
     """
     told = {"closed": json_text([list(pair) for pair in closed]), "locked": json_text(list(locked))}
-    sources = [conn.execute(source, told if source is _ANNOTATIONS else ()) for source in _SOURCES]
+    sources = [conn.execute(_LIMITS + source, told) for source in _SOURCES]
     # Instants are text of fixed width, so their order is that of time; merge keeps the sources' order within one.
     for at, actor, event, subject, details in heapq.merge(*sources, key=lambda row: row[0]):
         yield Event(instant(at), actor, event, subject, details)

@@ -272,6 +272,60 @@ STEPS: tuple[tuple[str, tuple[str, ...]], ...] = (
             *_fixed("people_events"),
         ),
     ),
+    (
+        "0007_rounds",
+        (
+            # 2 is a second reading of the same report by the same rater; it never votes.
+            "ALTER TABLE annotations ADD COLUMN reading INTEGER NOT NULL DEFAULT 1 CHECK (reading IN (1, 2))",
+            "ALTER TABLE annotations ADD COLUMN marks TEXT NOT NULL DEFAULT '[]'",
+            "ALTER TABLE annotations ADD COLUMN reason TEXT NOT NULL DEFAULT ''",
+            """CREATE TABLE rounds (
+                position INTEGER PRIMARY KEY,
+                hash TEXT NOT NULL UNIQUE,
+                name TEXT NOT NULL UNIQUE,
+                cohort_hash TEXT NOT NULL REFERENCES cohorts (hash),
+                label_set_hash TEXT NOT NULL REFERENCES label_sets (hash),
+                k INTEGER NOT NULL,
+                n INTEGER NOT NULL,
+                tie TEXT NOT NULL,
+                vote_policies TEXT NOT NULL,
+                states TEXT NOT NULL,
+                raters TEXT NOT NULL,
+                seed INTEGER NOT NULL,
+                twice INTEGER NOT NULL,
+                opened_at TEXT NOT NULL,
+                author TEXT NOT NULL
+            ) STRICT""",
+            """CREATE TABLE round_events (
+                id INTEGER PRIMARY KEY,
+                round_hash TEXT NOT NULL REFERENCES rounds (hash),
+                action TEXT NOT NULL,
+                actor TEXT NOT NULL,
+                at TEXT NOT NULL,
+                reason TEXT NOT NULL
+            ) STRICT""",
+            """CREATE TABLE adjudications (
+                id INTEGER PRIMARY KEY,
+                reference_hash TEXT NOT NULL REFERENCES reference_standards (hash),
+                report_id TEXT NOT NULL REFERENCES reports (id),
+                finding_id TEXT NOT NULL,
+                present INTEGER NOT NULL CHECK (present IN (0, 1)),
+                actor TEXT NOT NULL,
+                at TEXT NOT NULL,
+                reason TEXT NOT NULL
+            ) STRICT""",
+            "CREATE INDEX adjudications_by_reference ON adjudications (reference_hash)",
+            """CREATE TABLE reference_views (
+                reference_hash TEXT PRIMARY KEY REFERENCES reference_standards (hash),
+                actor TEXT NOT NULL,
+                at TEXT NOT NULL
+            ) STRICT, WITHOUT ROWID""",
+            "ALTER TABLE reference_standards ADD COLUMN parent_hash TEXT REFERENCES reference_standards (hash)",
+            "ALTER TABLE reference_standards ADD COLUMN adjudicated TEXT NOT NULL DEFAULT '[]'",
+            "ALTER TABLE reference_standards ADD COLUMN reason TEXT NOT NULL DEFAULT ''",
+            *_fixed("rounds", "round_events", "adjudications", "reference_views"),
+        ),
+    ),
 )
 
 

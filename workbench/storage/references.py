@@ -26,6 +26,9 @@ class ReferenceHead:
     author: str
     simulated: bool
     last_annotation: int | None
+    parent_hash: str | None
+    adjudicated: tuple[tuple[str, str], ...]
+    reason: str
 
 
 def add(conn: sqlite3.Connection, reference: Reference) -> str:
@@ -108,6 +111,9 @@ def _head(row: sqlite3.Row) -> ReferenceHead:
         author=row["author"],
         simulated=bool(row["simulated"]),
         last_annotation=row["last_annotation"],
+        parent_hash=row["parent_hash"],
+        adjudicated=tuple((report, finding) for report, finding in from_json(row["adjudicated"])),
+        reason=row["reason"],
     )
 
 
@@ -124,7 +130,8 @@ def _insert(conn: sqlite3.Connection, reference: Reference) -> None:
     )
     conn.execute(
         "INSERT INTO reference_standards (hash, name, cohort_hash, label_set_hash, k, n, tie, raters, vote_policies, "
-        "created_at, author, simulated, last_annotation) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        "created_at, author, simulated, last_annotation, parent_hash, adjudicated, reason) "
+        "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
         (
             digest,
             reference.name,
@@ -139,6 +146,9 @@ def _insert(conn: sqlite3.Connection, reference: Reference) -> None:
             reference.author,
             int(reference.simulated),
             reference.last_annotation,
+            reference.parent_hash,
+            json_text([list(item) for item in reference.adjudicated]),
+            reference.reason,
         ),
     )
 
@@ -157,4 +167,7 @@ def _reference(conn: sqlite3.Connection, row: sqlite3.Row) -> Reference:
         author=head.author,
         simulated=head.simulated,
         last_annotation=head.last_annotation,
+        parent_hash=head.parent_hash,
+        adjudicated=head.adjudicated,
+        reason=head.reason,
     )

@@ -103,7 +103,7 @@ def get_reference(here: Here, name: str) -> Reference:
 
 def summary(here: Here, name: str) -> reference.ReferenceSummary:
     """Return a frozen reference with counts and agreement per finding."""
-    return _read(here, "summary", lambda: reference.summarize(here.study, get_reference(here, name)), name)
+    return _read(here, "summary", lambda: reference.summarize(here.study, here.actor, get_reference(here, name)), name)
 
 
 def rating_progress(here: Here, cohort: str) -> Mapping[str, int]:

@@ -7,10 +7,11 @@ from itertools import groupby
 
 import streamlit as st
 
+from workbench.domain.annotations import Mark
 from workbench.domain.findings import Finding, State
 from workbench.ui import state, widgets
 from workbench.workflow import annotate
-from workbench.workflow.annotate import Queue, RatingTask
+from workbench.workflow.annotate import Entry, Queue, RatingTask
 
 OPTIONS = (State.NOT_MENTIONED, State.UNCERTAIN, State.PRESENT)
 SHOWN = {State.NOT_MENTIONED: "–", State.UNCERTAIN: "uncertain", State.PRESENT: "present"}
@@ -21,13 +22,13 @@ def _current(here: state.Here) -> str:
     return f"wb.rating.report.{here.actor.name}"
 
 
-def current_report(here: state.Here, queue: Queue) -> str | None:
+def current_report(here: state.Here, queue: Queue) -> Entry | None:
     """Return the report that is open: the one chosen, else the next unfinished one."""
     chosen = st.session_state.get(_current(here))
-    return chosen if chosen in queue.order else queue.next
+    return chosen if isinstance(chosen, Entry) and chosen in queue.order else queue.next
 
 
-def go_to(here: state.Here, report: str | None) -> None:
+def go_to(here: state.Here, report: Entry | None) -> None:
     """Open a report, or the next unfinished one for None, and start its clock."""
     if report is None:
         st.session_state.pop(_current(here), None)
@@ -58,7 +59,7 @@ def _controls(here: state.Here, task: RatingTask) -> dict[str, State]:
         with columns[0 if placed < half else 1]:
             st.html(f'<div class="wb-name">{html.escape(name)}</div>')
             for finding in findings:
-                key = f"rate.{here.actor.name}.{task.report.id}.{finding.id}"
+                key = f"rate.{here.actor.name}.{task.report.id}.{task.entry.reading}.{finding.id}"
                 if key not in st.session_state:
                     st.session_state[key] = own.get(finding.id, State.NOT_MENTIONED)
                 chosen = st.segmented_control(
@@ -77,24 +78,26 @@ def _controls(here: state.Here, task: RatingTask) -> dict[str, State]:
 
 
 @st.fragment
-def panel(here: state.Here, task: RatingTask) -> None:
+def panel(here: state.Here, cohort: str, task: RatingTask) -> None:
     """Draw the controls, save each change as a draft, and submit."""
     with st.container(key="rating"):
         states = _controls(here, task)
         before = dict(task.own.states) if task.own else {}
-        saved_key = f"rate.saved.{here.actor.name}.{task.report.id}"
+        saved_key = f"rate.saved.{here.actor.name}.{task.report.id}.{task.entry.reading}"
         saved = st.session_state.get(saved_key, {f: s for f, s in before.items() if s is not State.NOT_MENTIONED})
         with widgets.explained():
             if states != saved:
-                annotate.save(here.study, here.actor, task.report.id, states, submitted=False, seconds=_seconds())
+                annotate.save(here.study, here.actor, cohort, task.entry, states, submitted=False, seconds=_seconds())
                 st.session_state[saved_key] = states
                 st.session_state[f"rate.at.{task.report.id}"] = (
                     f"Draft saved at {datetime.now().astimezone():%H:%M:%S}."
                 )
-            _submit_bar(here, task, states)
+            _submit_bar(here, cohort, task, states)
 
 
-def _submit_bar(here: state.Here, task: RatingTask, states: dict[str, State]) -> None:
+def _submit_bar(here: state.Here, cohort: str, task: RatingTask, states: dict[str, State]) -> None:
+    changed = task.submitted is not None and annotate.said(task.submitted.states) != states
+    reason = st.text_input("Why the submitted labels change", key="rate.reason") if changed else ""
     before = "Nothing marked yet."
     if task.own is not None:
         before = "Submitted before." if task.own.submitted else "Draft saved before."
@@ -116,8 +119,19 @@ def _submit_bar(here: state.Here, task: RatingTask, states: dict[str, State]) ->
         )
         st.caption(str(st.session_state.get(f"rate.at.{task.report.id}", before)))
     if submit or nothing:
-        annotate.save(here.study, here.actor, task.report.id, states, submitted=True, seconds=_seconds())
-        st.session_state.pop(f"rate.saved.{here.actor.name}.{task.report.id}", None)
+        marks = frozenset({Mark.NONE_OF_THESE}) if nothing else frozenset()
+        annotate.save(
+            here.study,
+            here.actor,
+            cohort,
+            task.entry,
+            states,
+            submitted=True,
+            marks=marks,
+            seconds=_seconds(),
+            reason=reason,
+        )
+        st.session_state.pop(f"rate.saved.{here.actor.name}.{task.report.id}.{task.entry.reading}", None)
         st.session_state.pop(f"rate.at.{task.report.id}", None)
         go_to(here, None)
         st.rerun()

@@ -1,4 +1,4 @@
-"""Rating reports: one's own labels only, kept on the server, closed once the reference is frozen."""
+"""Rating reports: one's own labels only, kept on the server, while the round is open."""
 
 import random
 from collections.abc import Mapping
@@ -7,67 +7,63 @@ from datetime import UTC, datetime
 from sqlite3 import Connection
 
 from workbench.domain.actors import Actor, Role
-from workbench.domain.annotations import Annotation
-from workbench.domain.cohorts import Purpose
+from workbench.domain.annotations import Annotation, Mark
+from workbench.domain.cohorts import Cohort, Purpose
 from workbench.domain.findings import State
 from workbench.domain.hashing import content_hash
 from workbench.domain.reports import Report
+from workbench.domain.rounds import Round
 from workbench.errors import ConflictError, InputError, NotFoundError, RightsError
 from workbench.storage import annotations as annotation_store
 from workbench.storage import cohorts as cohort_store
-from workbench.storage import references as reference_store
 from workbench.storage import reports as report_store
 from workbench.workflow.cohorts import get_cohort, locked_report_ids
+from workbench.workflow.rounds import last_round
 from workbench.workflow.study import Study
 
-RATER_STATES = (State.PRESENT, State.UNCERTAIN, State.NOT_MENTIONED)
+FASTEST = 600  # words a minute; whoever submits faster than that has not read the report
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Entry:
+    """One place in a rater's queue: a report, for the first or for the second time."""
+
+    report_id: str
+    reading: int = 1
 
 
 @dataclass(frozen=True, slots=True)
 class Queue:
-    """One rater's way through a cohort: their own order, what is submitted and what is a draft."""
+    """One rater's way through a cohort, in an order of their own. ``closed`` says why it takes no labels, if so."""
 
-    order: tuple[str, ...]
-    submitted: frozenset[str]
-    drafts: frozenset[str]
-    closed: bool
+    order: tuple[Entry, ...]
+    submitted: frozenset[Entry]
+    drafts: frozenset[Entry]
+    flagged: frozenset[Entry]  # drafts to come back to
+    closed: str
 
     @property
-    def next(self) -> str | None:
-        """Return the report to open: unfinished drafts first, then the next untouched one; None when all is done."""
-        for wanted in (self.drafts, frozenset(self.order) - self.submitted - self.drafts):
-            for report in self.order:
-                if report in wanted:
-                    return report
+    def next(self) -> Entry | None:
+        """Return what to open: unfinished drafts, then untouched reports, then flagged ones; None when all is done."""
+        untouched = frozenset(self.order) - self.submitted - self.drafts
+        for wanted in (self.drafts - self.flagged, untouched, self.flagged):
+            for entry in self.order:
+                if entry in wanted:
+                    return entry
         return None
 
 
 @dataclass(frozen=True, slots=True)
 class RatingTask:
-    """One report and the rater's own latest labels of it, None before the first touch."""
+    """One report for rating: the rater's last labels of this reading (None before the first touch), and the last that
+    were submitted.
+    """
 
     report: Report
+    entry: Entry
+    states: tuple[State, ...]
     own: Annotation | None
-
-
-def queue(study: Study, actor: Actor, cohort_name: str) -> Queue:
-    """Return the rater's queue of a cohort, in an order of their own that never changes."""
-    actor.require(Role.RATER, to="rate reports")
-    cohort = get_cohort(study, cohort_name)
-    with study.database.read() as conn:
-        own = annotation_store.latest(
-            conn, list(cohort.members), study.label_set.hash, rater=actor.name, submitted_only=False
-        )
-        closed = any(r.cohort_hash == cohort.hash for r in reference_store.list_all(conn))
-    order = sorted(cohort.members)
-    seed = content_hash("rating-order", [cohort.hash, actor.name])
-    random.Random(seed).shuffle(order)  # noqa: S311 - a repeatable order, not a secret
-    return Queue(
-        tuple(order),
-        frozenset(a.report_id for a in own if a.submitted),
-        frozenset(a.report_id for a in own if not a.submitted),
-        closed,
-    )
+    submitted: Annotation | None
 
 
 def ratable_cohorts(study: Study) -> list[str]:
@@ -76,74 +72,206 @@ def ratable_cohorts(study: Study) -> list[str]:
         return [c.name for c in cohort_store.list_all(conn) if c.purpose is not Purpose.EVALUATION]
 
 
-def open_report(study: Study, actor: Actor, report_id: str) -> RatingTask:
+def queue(study: Study, actor: Actor, cohort_name: str) -> Queue:
+    """Return the rater's queue of a cohort, in an order that never changes during a round."""
+    actor.require(Role.RATER, to="rate reports")
+    cohort = get_cohort(study, cohort_name)
+    with study.database.read() as conn:
+        view = last_round(conn, cohort)
+        closed = _why_closed(conn, study, actor, cohort)
+        if view is None or actor.name not in view.round.raters:
+            return Queue((), frozenset(), frozenset(), frozenset(), closed)
+        own = {
+            Entry(annotation.report_id, reading): annotation
+            for reading in (1, 2)
+            for annotation in annotation_store.latest(
+                conn,
+                sorted(cohort.members),
+                view.round.label_set_hash,
+                rater=actor.name,
+                submitted_only=False,
+                reading=reading,
+            )
+        }
+    order = order_of(view.round, cohort, actor.name)
+    drafts = frozenset(entry for entry, annotation in own.items() if not annotation.submitted)
+    return Queue(
+        order,
+        frozenset(entry for entry, annotation in own.items() if annotation.submitted),
+        drafts,
+        frozenset(entry for entry in drafts if Mark.COME_BACK in own[entry].marks),
+        closed,
+    )
+
+
+def order_of(held: Round, cohort: Cohort, rater: str) -> tuple[Entry, ...]:
+    """Return a rater's order of a round: all reports shuffled, and in its second half some of the first half again."""
+    reports = sorted(cohort.members)
+    seed = content_hash("rating-order", [held.seed, cohort.hash, rater])
+    generator = random.Random(seed)  # noqa: S311 - a repeatable order, not a secret
+    generator.shuffle(reports)
+    half = (len(reports) + 1) // 2
+    order = [Entry(report) for report in reports]
+    for report in generator.sample(reports[:half], min(held.twice, half)):
+        order.insert(generator.randint(half, len(order)), Entry(report, 2))
+    return tuple(order)
+
+
+def open_report(study: Study, actor: Actor, cohort_name: str, entry: Entry) -> RatingTask:
     """Return a report for rating with the rater's own labels and nobody else's.
 
     Raises:
-        NotFoundError: the study does not hold it.
+        NotFoundError: it is not in the rater's queue.
         RightsError: it is in a locked validation cohort and this rater edits prompts too (method 18).
     """
     actor.require(Role.RATER, to="rate reports")
-    if actor.roles.intersection({Role.LEAD, Role.ADMIN}) and report_id in locked_report_ids(study):
-        raise RightsError(
-            f"Report {report_id} is in a locked validation cohort and {actor.name} edits prompts too, so somebody "
-            "else must rate it."
-        )
+    _check_not_locked_from(study, actor, entry.report_id)
+    cohort = get_cohort(study, cohort_name)
     with study.database.read() as conn:
-        report = report_store.get(conn, report_id)
-        if report is None:
-            raise NotFoundError(f"There is no report {report_id} in this study.")
-        own = annotation_store.latest(conn, [report_id], study.label_set.hash, rater=actor.name, submitted_only=False)
-    return RatingTask(report, own[0] if own else None)
+        held = _check_in_queue(conn, cohort, actor, entry)
+        report = report_store.get(conn, entry.report_id)
+        own, submitted = (_last(conn, held, actor, entry, submitted_only=only) for only in (False, True))
+    if report is None:
+        raise NotFoundError(f"There is no report {entry.report_id} in this study.")
+    return RatingTask(report, entry, held.states, own, submitted)
 
 
 def save(
     study: Study,
     actor: Actor,
-    report_id: str,
+    cohort_name: str,
+    entry: Entry,
     states: Mapping[str, State],
     *,
     submitted: bool,
+    marks: frozenset[Mark] = frozenset(),
     evidence: Mapping[str, str] | None = None,
     comment: str = "",
     seconds: float | None = None,
+    reason: str = "",
 ) -> None:
     """Append the rater's labels of a report, as a draft or submitted. What was saved before stays in the history.
 
+    Args:
+        study: the study.
+        actor: a rater of the round.
+        cohort_name: the cohort that is rated.
+        entry: which report, and for which time.
+        states: the labels; findings left out are not mentioned.
+        submitted: False for a draft, which never votes.
+        marks: ``NONE_OF_THESE`` is needed to submit without a positive finding; ``TOO_FAST`` is found out here.
+        evidence: per finding the words it rests on.
+        comment: of the rater.
+        seconds: spent on the report so far, idle time left out.
+        reason: why submitted labels change; needed when they do.
+
     Raises:
-        InputError: a finding or state is not the study's.
-        ConflictError: the reference over this report is frozen, so its round is closed.
+        InputError: a finding or state is not the round's, nothing is marked, or a reason is missing.
+        ConflictError: the round takes no labels.
+        NotFoundError: the report is not in the rater's queue.
     """
     actor.require(Role.RATER, to="rate reports")
-    for finding, state in states.items():
-        if finding not in study.label_set.ids or state not in RATER_STATES:
-            raise InputError(f"Report {report_id}: {finding} = {state} is not a label that raters of this study give.")
+    _check_not_locked_from(study, actor, entry.report_id)
+    cohort = get_cohort(study, cohort_name)
     with study.database.write() as conn:
-        if report_store.get(conn, report_id) is None:
-            raise NotFoundError(f"There is no report {report_id} in this study.")
-        _check_open(conn, report_id)
+        if why := _why_closed(conn, study, actor, cohort):
+            raise ConflictError(why)
+        held = _check_in_queue(conn, cohort, actor, entry)
+        _check_states(held, study, entry, states)
+        before = _last(conn, held, actor, entry, submitted_only=True)
+        if submitted:
+            _check_said(entry, states, marks)
+            _check_reason(entry, before, states, reason)
+        report = report_store.get(conn, entry.report_id)
+        words = len(report.select(study.settings.sections).split()) if report else 0
         annotation_store.append(
             conn,
             Annotation(
-                report_id=report_id,
+                report_id=entry.report_id,
                 rater=actor.name,
-                states=states,
+                states=dict(states),
                 submitted=submitted,
                 at=datetime.now(UTC),
-                label_set_hash=study.label_set.hash,
+                label_set_hash=held.label_set_hash,
                 evidence=dict(evidence or {}),
                 comment=comment.strip(),
                 seconds=seconds,
                 source="browser",
+                reading=entry.reading,
+                marks=marks | _speed(submitted=submitted, words=words, seconds=seconds),
+                reason=reason.strip(),
             ),
         )
 
 
-def _check_open(conn: Connection, report_id: str) -> None:
-    for reference in reference_store.list_all(conn):
-        cohort = cohort_store.by_hash(conn, reference.cohort_hash)
-        if cohort is not None and report_id in cohort.members:
-            raise ConflictError(
-                f"The round is closed: the reference {reference.name} is frozen, so report {report_id} takes no "
-                "more labels."
+def _speed(*, submitted: bool, words: int, seconds: float | None) -> frozenset[Mark]:
+    fast = submitted and seconds is not None and words > FASTEST / 60 * seconds
+    return frozenset({Mark.TOO_FAST}) if fast else frozenset()
+
+
+def _last(conn: Connection, held: Round, actor: Actor, entry: Entry, *, submitted_only: bool) -> Annotation | None:
+    found = annotation_store.latest(
+        conn,
+        [entry.report_id],
+        held.label_set_hash,
+        rater=actor.name,
+        submitted_only=submitted_only,
+        reading=entry.reading,
+    )
+    return found[0] if found else None
+
+
+def _check_not_locked_from(study: Study, actor: Actor, report_id: str) -> None:
+    if actor.roles.intersection({Role.LEAD, Role.ADMIN}) and report_id in locked_report_ids(study):
+        raise RightsError(
+            f"Report {report_id} is in a locked validation cohort and {actor.name} edits prompts too, so somebody "
+            "else must rate it."
+        )
+
+
+def _why_closed(conn: Connection, study: Study, actor: Actor, cohort: Cohort) -> str:
+    view = last_round(conn, cohort)
+    if view is None:
+        return f"No round is open on the cohort {cohort.name} yet; the study lead opens it."
+    if actor.name not in view.round.raters:
+        return f"{actor.name} takes no part in the round {view.round.name}; its raters were named when it was opened."
+    if view.round.label_set_hash != study.label_set.hash:
+        return f"The guideline has changed since the round {view.round.name} was opened; the lead opens a new round."
+    if not view.open:
+        return f"The round {view.round.name} is closed, so it takes no more labels."
+    return ""
+
+
+def _check_in_queue(conn: Connection, cohort: Cohort, actor: Actor, entry: Entry) -> Round:
+    view = last_round(conn, cohort)
+    if view is None or entry not in order_of(view.round, cohort, actor.name):
+        raise NotFoundError(f"Report {entry.report_id} is not in your queue of the cohort {cohort.name}.")
+    if actor.name not in view.round.raters:
+        raise RightsError(f"{actor.name} takes no part in the round {view.round.name}.")
+    return view.round
+
+
+def _check_states(held: Round, study: Study, entry: Entry, states: Mapping[str, State]) -> None:
+    for finding, state in states.items():
+        if finding not in study.label_set.ids or state not in held.states:
+            raise InputError(
+                f"Report {entry.report_id}: {finding} = {state} is not a label that raters of this round give."
             )
+
+
+def _check_said(entry: Entry, states: Mapping[str, State], marks: frozenset[Mark]) -> None:
+    positive = {State.PRESENT, State.UNCERTAIN}.intersection(states.values())
+    if positive and Mark.NONE_OF_THESE in marks:
+        raise InputError(f"Report {entry.report_id}: findings are marked, so it cannot be none of these.")
+    if not positive and Mark.NONE_OF_THESE not in marks:
+        raise InputError(f"Report {entry.report_id}: nothing is marked; say none of these if that is so.")
+
+
+def _check_reason(entry: Entry, before: Annotation | None, states: Mapping[str, State], reason: str) -> None:
+    if before is not None and said(before.states) != said(states) and not reason.strip():
+        raise InputError(f"Report {entry.report_id} was submitted with other labels: say why they change.")
+
+
+def said(states: Mapping[str, State]) -> dict[str, State]:
+    """Return the labels without those that say "not mentioned", which is what leaving a finding out says as well."""
+    return {finding: state for finding, state in states.items() if state is not State.NOT_MENTIONED}

@@ -99,6 +99,10 @@ def unlock(study: Study, actor: Actor, name: str, *, reason: str, details: Mappi
         name: the cohort.
         reason: why now.
         details: what method 18 wants named beforehand: revision, labeler, policies, endpoint.
+
+    Raises:
+        InputError: something is not named, or the cohort is none that is locked.
+        NotFoundError: there is no such cohort.
     """
     actor.require(Role.LEAD, to="unlock a validation cohort")
     cohort = get_cohort(study, name)
@@ -121,6 +125,7 @@ def define(
 
     Raises:
         ConflictError: the name is taken, or a patient of it is already in a cohort of another purpose.
+        InputError: a report has nothing to read in the study's sections.
         NotFoundError: a report is not in the study.
     """
     actor.require(Role.LEAD, Role.ADMIN, to="allocate a cohort")
@@ -129,6 +134,12 @@ def define(
     missing = sorted(set(report_ids) - {r.id for r in reports})
     if missing:
         raise NotFoundError(f"Cohort {name}: report {missing[0]} is not in this study ({len(missing)} missing in all).")
+    blank = [report.id for report in reports if not report.select(study.settings.sections)]
+    if blank:
+        raise InputError(
+            f"Cohort {name}: report {blank[0]} has nothing to read in {', '.join(study.settings.sections)} "
+            f"({len(blank)} such in all); leave it out."
+        )
     probabilities = dict.fromkeys(report_ids, 1.0)
     cohort = _made(actor, name, purpose, reports=reports, probabilities=probabilities, seed=seed)
     _fix(study, cohort)
@@ -194,14 +205,18 @@ def expected_positives(study: Study, cohort: Cohort) -> Mapping[str, float] | No
 def _free_reports(study: Study) -> tuple[list[Report], list[frozenset[str]]]:
     """Return the reports that may be drawn, and the groups of near-duplicates among them.
 
-    Not free is what is in a cohort, and what came later of a patient in one or nearly repeats a text in one.
+    Not free is what has nothing to read, what is in a cohort, and what came later of a patient in one or nearly
+    repeats a text in one.
     """
     with study.database.read() as conn:
         reports = report_store.list_all(conn)
         taken = {report for cohort in cohort_store.list_all(conn) for report in cohort.members}
     duplicate_groups = near_duplicate_groups(reports)
     free = {m for members in _join(reports, duplicate_groups) if taken.isdisjoint(members) for m in members}
-    return [r for r in reports if r.id in free], [group for group in duplicate_groups if group <= free]
+    read = study.settings.sections  # with nothing to read a report could only ever be a failed reply
+    pool = [r for r in reports if r.id in free and r.select(read)]
+    ids = {report.id for report in pool}
+    return pool, [group & ids for group in duplicate_groups if group <= free]
 
 
 def _phrase_hits(study: Study, reports: Sequence[Report]) -> dict[str, frozenset[str]] | None:

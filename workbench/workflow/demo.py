@@ -19,6 +19,7 @@ from workbench.workflow.ingest import import_labels, import_reports
 from workbench.workflow.opening import NewStudy, init_study, open_study
 from workbench.workflow.prompts import save_candidate
 from workbench.workflow.reference import freeze, get_reference
+from workbench.workflow.rounds import open_round
 from workbench.workflow.run import execute, prepare
 from workbench.workflow.score import Score, score_run
 from workbench.workflow.settings import SignIn
@@ -77,7 +78,7 @@ def _make(folder: Path, tell: Callable[[str], None]) -> None:
     lead = study.actor(LEAD)
     tell("Taking in 420 invented reports")
     _cohorts(study, lead)
-    tell("Taking in the labels of six simulated raters")
+    tell("Holding a round with six simulated raters")
     _labels(study, lead)
     reference = freeze(study, lead, "development")
     for path in sorted((HOME / "prompts" / study.label_set.id).glob("[0-9][0-9][0-9][0-9].md")):
@@ -96,9 +97,12 @@ def _cohorts(study: Study, lead: Actor) -> None:
 
 
 def _labels(study: Study, lead: Actor) -> None:
-    """Import the raters' labels; the sixth seat on the validation cohort is left to whoever tries the demo."""
+    """Open both rounds and import the raters' labels; whoever tries the demo takes the sixth seat on validation."""
     files = sorted((_SOURCE / "labels").glob("*.csv"))
     development, validation = get_cohort(study, "development"), get_cohort(study, "validation")
+    raters = [path.stem for path in files]
+    open_round(study, lead, development.name, raters=raters)
+    open_round(study, lead, validation.name, raters=[*raters[:-1], RATER])
     for path in files:
         import_labels(study, lead, path, cohort=development, simulated=True)
     for path in files[:-1]:

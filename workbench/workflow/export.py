@@ -2,11 +2,12 @@
 
 Votes and what follows from them leave only when their round is closed, that is, once a reference is frozen on them:
 until then whoever leads a study sees progress and no labels (method 6). Nothing of a locked validation cohort leaves
-before it is unlocked on record (method 18).
+before it is unlocked on record (method 18). Whoever exports has seen the counts, so adjudication ends (method 3).
 """
 
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 from enum import StrEnum
 from itertools import groupby
 from pathlib import Path
@@ -26,11 +27,14 @@ from workbench.formats.votes import LONG, Vote, long_rows, wide_columns, wide_ro
 from workbench.storage import annotations as annotation_store
 from workbench.storage import audit as audit_store
 from workbench.storage import cohorts as cohort_store
+from workbench.storage import evaluations as evaluation_store
 from workbench.storage import label_sets as label_set_store
 from workbench.storage import references as reference_store
 from workbench.storage import reports as report_store
+from workbench.storage import rounds as round_store
 from workbench.storage.references import ReferenceHead
 from workbench.workflow.cohorts import list_cohorts, require_unlocked
+from workbench.workflow.rounds import last_round
 from workbench.workflow.study import Study
 
 
@@ -99,7 +103,7 @@ def export_votes(
             count = write_table(path, columns, (wide_row(closed.label_set, vote) for vote in votes), written)
         else:
             count = write_table(path, LONG, long_rows(closed.label_set, votes), written)
-    return _exported(path, written, count, closed)
+    return _exported(study, actor, closed, Exported(path, written, count))
 
 
 def export_reference(
@@ -123,7 +127,7 @@ def export_reference(
     with study.database.snapshot() as conn:
         closed = _closed(study, conn, name, "export its reference")
         count = write_table(path, REFERENCE_COLUMNS, _reference_rows(conn, closed), written)
-    return _exported(path, written, count, closed)
+    return _exported(study, actor, closed, Exported(path, written, count))
 
 
 def export_agreement(
@@ -157,21 +161,28 @@ def export_agreement(
             row += [value.value, value.n, value.reason or None, value.low, value.high]
         rows.append(row)
     count = write_table(path, columns, rows, written)
-    return _exported(path, written, count, closed), agreed
+    return _exported(study, actor, closed, Exported(path, written, count)), agreed
 
 
 def export_audit(study: Study, actor: Actor, path: Path, *, form: str | None = None) -> Exported:
     """Write who did what and when, in the order of time.
 
-    That labels were given is always told; which ones, only for reports of closed rounds that are not locked.
+    That labels were given is always told; which ones, only for reports of closed rounds that are not locked and whose
+    counts somebody has seen already, so that the trail never ends an adjudication.
     """
     actor.require(Role.LEAD, Role.ADMIN, to="export the audit trail")
     written = _form(study, path, form)
     with study.database.snapshot() as conn:
         views = list_cohorts(study)
         names = {view.cohort.hash: view.cohort.name for view in views}
-        closed = [(names[head.cohort_hash], head.label_set_hash) for head in reference_store.heads(conn)]
-        events = audit_store.trail(conn, closed=closed, locked=[view.cohort.name for view in views if view.locked])
+        scored = {evaluation.reference_hash for evaluation in evaluation_store.list_all(conn)}
+        closed = [
+            (names[head.cohort_hash], head.label_set_hash)
+            for head in reference_store.heads(conn)
+            if head.hash in scored or round_store.viewed(conn, head.hash) is not None
+        ]
+        locked = [view.cohort.name for view in views if view.locked or _rated_now(conn, view.cohort)]
+        events = audit_store.trail(conn, closed=closed, locked=locked)
         rows = ((e.at, e.actor, e.event, e.subject, e.details) for e in events)
         count = write_table(path, AUDIT_COLUMNS, rows, written)
     return Exported(path, written, count)
@@ -184,6 +195,7 @@ REFERENCE_COLUMNS = (
     Column("present_votes", Kind.WHOLE),
     Column("missing_votes", Kind.WHOLE),
     Column("tie", Kind.FLAG),
+    Column("adjudicated", Kind.FLAG),
     Column("reference"),
     Column("reference_hash"),
     Column("k", Kind.WHOLE),
@@ -219,8 +231,12 @@ def _form(study: Study, path: Path, form: str | None) -> Form:
     return form_of(path, form)
 
 
-def _exported(path: Path, form: Form, rows: int, closed: _Closed) -> Exported:
-    return Exported(path, form, rows, closed.cohort.name, closed.reference.name, closed.reference.simulated)
+def _exported(study: Study, actor: Actor, closed: _Closed, done: Exported) -> Exported:
+    """Record that the counts were seen, which ends their adjudication (method 3), and say what was written."""
+    with study.database.write() as conn:
+        round_store.add_view(conn, closed.reference.hash, actor.name, datetime.now(UTC))
+    head = closed.reference
+    return replace(done, cohort=closed.cohort.name, reference=head.name, simulated=head.simulated)
 
 
 def _closed(study: Study, conn: Connection, name: str | None, to: str) -> _Closed:
@@ -241,8 +257,20 @@ def _closed(study: Study, conn: Connection, name: str | None, to: str) -> _Close
     label_set = label_set_store.get(conn, head.label_set_hash)
     assert cohort is not None  # noqa: S101 - a reference cannot be kept without its cohort and label set
     assert label_set is not None  # noqa: S101
+    _require_no_open_round(conn, cohort, to)
     require_unlocked(study, cohort, to)
     return _Closed(cohort, head, label_set, counted=cohort.name != name)
+
+
+def _require_no_open_round(conn: Connection, cohort: Cohort, to: str) -> None:
+    """Raise RightsError while raters label the cohort, also when an earlier round on it was closed and frozen."""
+    if _rated_now(conn, cohort):
+        raise RightsError(f"A round is open on the cohort {cohort.name}, so nobody may {to} before it is closed.")
+
+
+def _rated_now(conn: Connection, cohort: Cohort) -> bool:
+    view = last_round(conn, cohort)
+    return view is not None and view.open
 
 
 def _first(heads: Sequence[ReferenceHead], label_set_hash: str) -> ReferenceHead | None:
@@ -303,6 +331,7 @@ def _reference_rows(conn: Connection, closed: _Closed) -> Iterator[Sequence[obje
     rule, raters = head.rule, "; ".join(head.raters)
     of_label_set = (label_set.id, label_set.version, label_set.hash)
     place = {finding: i for i, finding in enumerate(label_set.ids)}
+    adjudicated = frozenset(head.adjudicated)
     items = reference_store.iterate_items(conn, head.hash)
     for report_id, of_report in groupby(items, key=lambda item: item[0]):
         for _, finding, item in sorted(of_report, key=lambda found: place[found[1]]):
@@ -313,6 +342,7 @@ def _reference_rows(conn: Connection, closed: _Closed) -> Iterator[Sequence[obje
                 item.present,
                 item.missing,
                 item.tie,
+                (report_id, finding) in adjudicated,
                 head.name,
                 head.hash,
                 rule.k,

@@ -19,7 +19,10 @@ from workbench.evaluation.consensus import Tally, collapse, per_finding, tally
 from workbench.storage import annotations as annotation_store
 from workbench.storage import cohorts as cohort_store
 from workbench.storage import references as reference_store
+from workbench.storage import reports as report_store
+from workbench.storage import rounds as round_store
 from workbench.workflow.cohorts import get_cohort, require_unlocked
+from workbench.workflow.rounds import close_in, last_round
 from workbench.workflow.study import Study
 
 Codes = NDArray[np.int8]
@@ -33,6 +36,11 @@ class Votes:
     raters: tuple[str, ...]
     codes: Codes
     simulated: bool
+
+    def only(self, raters: Sequence[str]) -> "Votes":
+        """Return the votes of some of the raters, in the order they are named in."""
+        at = [self.raters.index(rater) for rater in raters]
+        return Votes(self.report_ids, tuple(raters), self.codes[:, :, at], self.simulated)
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,8 +123,12 @@ def freeze(
     name: str | None = None,
     raters: Sequence[str] | None = None,
     rule: VoteRule | None = None,
+    reason: str = "",
 ) -> Reference:
-    """Count the votes of a cohort and freeze what they decide. Freezing the same votes again returns the same one.
+    """Count the votes of a cohort and freeze what they decide; the open round of the cohort is closed with it.
+
+    Freezing the same votes again returns the same reference. After a correction it makes another version, whose parent
+    is the one before. Rule, policies and raters are those that the round fixed before it started.
 
     Args:
         study: the study.
@@ -124,7 +136,9 @@ def freeze(
         cohort_name: which cohort.
         name: of the reference; ``COHORT-1`` and so on by default.
         raters: whose votes count; everybody who submitted by default.
-        rule: k of n; the study's by default. k = n = 1 makes a single-rater reference, which every score then says.
+        reason: why there is another version, if there is one already.
+        rule: k of n; the round's by default, else the study's. k = n = 1 makes a single-rater reference, which
+            every score then says.
 
     Raises:
         InputError: nobody submitted, more raters submitted than the rule has votes, or fewer than it needs.
@@ -134,26 +148,36 @@ def freeze(
     if name is not None and not name.strip():
         raise InputError("A reference needs a name; leave it out to have one made of the cohort's.")
     cohort = get_cohort(study, cohort_name)
-    rule = rule or study.vote_rule
-    policies = per_finding(study.label_set.vote_policies, study.label_set.ids)
     with study.database.write() as conn:
         # Read and frozen in one transaction: a label saved between the two would be closed out without being counted.
+        held = last_round(conn, cohort)
+        fixed = held.round if held and held.round.label_set_hash == study.label_set.hash else None
+        rule = rule or (fixed.rule if fixed else study.vote_rule)
+        vote_policies = fixed.vote_policies if fixed else study.label_set.vote_policies
         votes = read_votes(study, cohort, raters)
+        if fixed and raters is None:
+            votes = votes.only([rater for rater in votes.raters if rater in fixed.raters])
         _check_raters(votes, rule, cohort_name)
-        counted = tally(collapse(votes.codes, policies), rule)
+        counted = tally(collapse(votes.codes, per_finding(vote_policies, study.label_set.ids)), rule)
+        others = reference_store.list_all(conn)
+        before = [r for r in others if r.cohort_hash == cohort.hash and r.rule == rule and not r.adjudicated]
         reference = Reference(
-            name=name.strip() if name else _free_name(cohort_name, {r.name for r in reference_store.list_all(conn)}),
+            name=name.strip() if name else _free_name(cohort_name, {r.name for r in others}),
             cohort_hash=cohort.hash,
             label_set_hash=study.label_set.hash,
             rule=rule,
             raters=votes.raters,
-            vote_policies=study.label_set.vote_policies,
+            vote_policies=vote_policies,
             items=_items(votes.report_ids, study.label_set.ids, counted),
             created_at=datetime.now(UTC),
             author=actor.name,
             simulated=votes.simulated,
             last_annotation=annotation_store.last_id(conn),
+            parent_hash=before[-1].hash if before else None,
+            reason=reason.strip(),
         )
+        if held and held.open:
+            close_in(conn, cohort, actor, f"frozen as {reference.name}")
         known = reference_store.by_hash(conn, reference.hash)
         if known is not None:
             return known
@@ -248,13 +272,24 @@ def cohort_of(study: Study, reference: Reference) -> Cohort:
     return cohort
 
 
-def summarize(study: Study, reference: Reference) -> ReferenceSummary:
-    """Return a frozen reference's counts and the raters' agreement per finding, in label-set order."""
+def summarize(study: Study, actor: Actor, reference: Reference) -> ReferenceSummary:
+    """Return a frozen reference's counts and the raters' agreement per finding, in label-set order.
+
+    The first look at them is recorded, and ends the adjudication of what the vote left open: an adjudicator must not
+    know any count (method 3).
+    """
     cohort = cohort_of(study, reference)
     require_unlocked(study, cohort, "look at its reference")
+    record_view(study, actor, reference)
     votes = votes_of(study, reference)
     collapsed = collapse(votes.codes, per_finding(reference.vote_policies, study.label_set.ids))
-    agreed = agreement(study.label_set.ids, collapsed) if len(reference.raters) > 1 else None
+    with study.database.read() as conn:
+        patient_of = report_store.patients(conn)
+    agreed = (
+        agreement(study.label_set.ids, collapsed, patients=[patient_of[report] for report in votes.report_ids])
+        if len(reference.raters) > 1
+        else None
+    )
     rows = []
     for finding in study.label_set.ids:
         items = [item for (_, f), item in reference.items.items() if f == finding]
@@ -268,6 +303,25 @@ def summarize(study: Study, reference: Reference) -> ReferenceSummary:
             )
         )
     return ReferenceSummary(reference, cohort, len(votes.report_ids), tuple(rows), agreed)
+
+
+def record_view(study: Study, actor: Actor, reference: Reference) -> None:
+    """Record the first look at a reference's counts, agreement or a score on it; later ones change nothing."""
+    with study.database.read() as conn:
+        if round_store.viewed(conn, reference.hash) is not None:
+            return
+    with study.database.write() as conn:
+        round_store.add_view(conn, reference.hash, actor.name, datetime.now(UTC))
+
+
+def changes(old: Reference, new: Reference) -> list[tuple[str, str, Outcome, Outcome]]:
+    """Return (report, finding, outcome before, outcome after) of the items that two versions decide differently."""
+    shared = sorted(old.items.keys() & new.items.keys())
+    return [
+        (report, finding, old.items[report, finding].outcome, new.items[report, finding].outcome)
+        for report, finding in shared
+        if old.items[report, finding].outcome is not new.items[report, finding].outcome
+    ]
 
 
 def truth_codes(reference: Reference, report_ids: Sequence[str], finding_ids: Sequence[str]) -> Codes:

@@ -8,7 +8,7 @@ from typing import Annotated
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from workbench.domain.actors import Role
-from workbench.domain.findings import Policy
+from workbench.domain.findings import Policy, State
 from workbench.domain.references import Outcome
 from workbench.domain.reports import NEVER_READ, READ_BY_DEFAULT
 from workbench.errors import InputError, NotFoundError
@@ -79,6 +79,7 @@ class StudySettings(_Strict):
     vote: VoteSettings = VoteSettings()
     sections: tuple[str, ...] = READ_BY_DEFAULT
     policies: PoliciesSettings = PoliciesSettings()
+    rater_states: tuple[State, ...] = (State.PRESENT, State.UNCERTAIN, State.NOT_MENTIONED)
     people: dict[str, list[Role]] = Field(default_factory=dict)
     labelers: dict[str, LabelerConfig] = Field(default_factory=lambda: {"rules": LabelerConfig(kind="rules")})
 
@@ -92,6 +93,13 @@ class StudySettings(_Strict):
     def _picked_where_simulated(self) -> "StudySettings":
         if self.sign_in is SignIn.PICK and not self.simulated:
             raise ValueError('sign_in: "pick" is for simulated studies; in a real one people sign in with "accounts"')
+        return self
+
+    @model_validator(mode="after")
+    def _raters_can_say_what_is_there(self) -> "StudySettings":
+        missing = {State.PRESENT, State.NOT_MENTIONED} - set(self.rater_states)
+        if missing:
+            raise ValueError(f"rater_states: {min(missing)} cannot be left out")
         return self
 
     @model_validator(mode="after")

@@ -1,0 +1,125 @@
+"""Adjudicating what a vote left open, before anybody has seen a count, and without names (method 3)."""
+
+import random
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+
+from workbench.domain.actors import Actor, Role
+from workbench.domain.references import Outcome, Reference
+from workbench.domain.reports import Report
+from workbench.domain.rounds import Adjudication
+from workbench.errors import ConflictError, InputError, NotFoundError
+from workbench.storage import evaluations as evaluation_store
+from workbench.storage import references as reference_store
+from workbench.storage import reports as report_store
+from workbench.storage import rounds as store
+from workbench.workflow.study import Study
+
+
+@dataclass(frozen=True, slots=True)
+class OpenItem:
+    """One tie or short vote as the adjudicator sees it: which of the two is not told, nor who voted how."""
+
+    report: Report
+    finding_id: str
+    decision: Adjudication | None
+
+
+def open_items(study: Study, actor: Actor, reference: Reference) -> list[OpenItem]:
+    """Return the ties and short votes of a vote in an order that tells nothing, with what was decided so far.
+
+    Raises:
+        ConflictError: somebody has looked at the reference's counts, agreement or a score on it.
+    """
+    actor.require(Role.ADJUDICATOR, to="adjudicate")
+    _check_still_blind(study, reference)
+    keys = open_keys(reference)
+    random.Random(reference.hash).shuffle(keys)  # noqa: S311 - a repeatable order, not a secret
+    with study.database.read() as conn:
+        decided = {(a.report_id, a.finding_id): a for a in store.adjudications(conn, reference.hash)}
+        reports = {r.id: r for r in report_store.by_ids(conn, sorted({report for report, _ in keys}))}
+    return [OpenItem(reports[report], finding, decided.get((report, finding))) for report, finding in keys]
+
+
+def open_keys(reference: Reference) -> list[tuple[str, str]]:
+    """Return (report, finding) of the ties and short votes of a vote, sorted."""
+    return sorted(key for key, item in reference.items.items() if item.tie or item.outcome is Outcome.SHORT)
+
+
+def closed_because(study: Study, reference: Reference) -> str:
+    """Return why a reference can no longer be adjudicated, empty while it can."""
+    if reference.adjudicated:
+        return f"The reference {reference.name} is an adjudicated one already."
+    with study.database.read() as conn:
+        seen = store.viewed(conn, reference.hash)
+        scored = any(e.reference_hash == reference.hash for e in evaluation_store.list_all(conn))
+    if seen is not None:
+        return (
+            f"{seen[0]} looked at the counts of {reference.name} on {seen[1]:%Y-%m-%d %H:%M} UTC, so it can no longer "
+            "be adjudicated blind."
+        )
+    return f"A run was scored on {reference.name}, so it can no longer be adjudicated blind." if scored else ""
+
+
+def _check_still_blind(study: Study, reference: Reference) -> None:
+    if why := closed_because(study, reference):
+        raise ConflictError(why)
+
+
+def decide(
+    study: Study, actor: Actor, reference: Reference, report_id: str, finding_id: str, *, present: bool, reason: str
+) -> None:
+    """Decide one item with a reason; deciding again supersedes and keeps what was decided before.
+
+    Raises:
+        InputError: the reason is empty.
+        NotFoundError: the vote left no such item open.
+        ConflictError: it is no longer blind.
+    """
+    actor.require(Role.ADJUDICATOR, to="adjudicate")
+    if not reason.strip():
+        raise InputError(f"Report {report_id}, {finding_id}: an adjudication needs a reason.")
+    if (report_id, finding_id) not in open_keys(reference):
+        raise NotFoundError(f"Report {report_id}, {finding_id}: the vote on it was decided and is not adjudicated.")
+    _check_still_blind(study, reference)
+    made = Adjudication(reference.hash, report_id, finding_id, present, actor.name, datetime.now(UTC), reason.strip())
+    with study.database.write() as conn:
+        store.add_adjudication(conn, made)
+
+
+def finish(study: Study, actor: Actor, reference: Reference) -> Reference:
+    """Freeze the adjudicated reference beside the vote, which stays the primary one. Both are scored.
+
+    Raises:
+        InputError: items are undecided; says how many.
+        ConflictError: it is no longer blind.
+    """
+    actor.require(Role.LEAD, Role.ADJUDICATOR, to="finish an adjudication")
+    _check_still_blind(study, reference)
+    keys = open_keys(reference)
+    with study.database.write() as conn:
+        decided = {(a.report_id, a.finding_id): a.present for a in store.adjudications(conn, reference.hash)}
+        undecided = len(set(keys) - set(decided))
+        if undecided or not keys:
+            raise InputError(
+                f"{undecided} of {len(keys)} open items of {reference.name} are undecided; decide them first."
+                if keys
+                else f"The vote {reference.name} left nothing open, so there is nothing to adjudicate."
+            )
+        outcomes = {key: Outcome.PRESENT if decided[key] else Outcome.NOT_PRESENT for key in keys}
+        items = {
+            key: replace(item, outcome=outcomes[key]) if key in outcomes else item
+            for key, item in reference.items.items()
+        }
+        made = replace(
+            reference,
+            name=f"{reference.name}-adjudicated",
+            items=items,
+            created_at=datetime.now(UTC),
+            author=actor.name,
+            parent_hash=reference.hash,
+            adjudicated=tuple(keys),
+            reason="ties and short votes adjudicated blind",
+        )
+        reference_store.add(conn, made)
+    return made
