@@ -4,6 +4,7 @@ import pandas as pd
 import streamlit as st
 
 from workbench.domain.hashing import short
+from workbench.domain.prompts import RevisionStatus
 from workbench.ui import data, editing, figures, gates, state, tables, widgets
 from workbench.workflow.history import HistoryRow
 from workbench.workflow.score import Score
@@ -70,7 +71,7 @@ card = data.need_reference(cards, st.session_state.get(state.REFERENCE))
 labelers = list(here.study.settings.labelers)
 labeler = st.selectbox("Labeler", labelers, key="history.labeler", width=260) if len(labelers) > 1 else labelers[0]
 rows = data.rows(here, card.name, labeler, accepted_only=False)
-scored = [row for row in rows if row.score is not None]
+scored = [row for row in rows if row.score is not None and row.revision.status is RevisionStatus.ACCEPTED]
 left, right = st.columns([5, 6], gap="large")
 with left:
     if scored:
@@ -79,7 +80,7 @@ with left:
             figures.history_lines(steps), key="history.lines", alt="Macro-F1 and mean accuracy over revisions"
         )
     else:
-        st.info(widgets.plain(f"No revision has been scored on {card.name} yet."))
+        st.info(widgets.plain(f"No accepted revision has been scored on {card.name} yet."))
     st.dataframe(
         table(rows),
         hide_index=True,
@@ -89,10 +90,9 @@ with left:
             "Macro-F1": st.column_config.NumberColumn(format="%.3f"),
         },
     )
-    told = " · simulated votes" if card.simulated else ""
-    st.caption(
-        widgets.plain(f"Reference {card.name} {short(card.hash)} on cohort {card.cohort} · labeler {labeler}{told}")
-    )
+    st.caption("Pictures show accepted revisions; the table candidates and rejected ones too.")
+    if scored and scored[-1].score:
+        widgets.score_facts(here, scored[-1].score)
 with right:
     heat, decided, diff = st.tabs(
         ["Accuracy per finding", "Revisions and decisions", "What changed"], key="history.tabs", on_change="rerun"

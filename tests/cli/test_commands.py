@@ -160,3 +160,9 @@ def test_freezing_a_locked_cohort_is_done_and_shows_nothing_of_it(workbench: Run
     assert (hidden.code, hidden.out) == (1, "")
     assert "is locked" in hidden.err
     assert workbench("history", "--study", study, "--json").json["reference"]["name"] == "development-1"
+
+
+def test_the_version_is_told(workbench: Run) -> None:
+    from workbench import __version__
+
+    assert workbench("--version").out == f"{__version__}\n"

@@ -183,6 +183,13 @@ def test_an_engine_whose_negation_is_dead_is_refused(monkeypatch: pytest.MonkeyP
         check_engine()
 
 
+def test_no_labeler_is_made_in_a_process_whose_engine_is_dead(monkeypatch: pytest.MonkeyPatch) -> None:
+    rules._checked_once.cache_clear()
+    monkeypatch.setattr("workbench.labelers.sentence_reader.longest_cues", lambda found: [])
+    with pytest.raises(WorkbenchError, match="no report is labeled"):
+        RulesLabeler(Prompt(GUIDANCE, ""), LABEL_SET)
+
+
 def test_the_sentences_kept_in_memory_are_bounded() -> None:
     assert LABELER._read.cache_info().maxsize == rules._SENTENCES_KEPT
 

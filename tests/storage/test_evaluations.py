@@ -49,9 +49,9 @@ def test_looks_count_over_all_runs_of_the_cohort(study: Any, now: datetime) -> N
         assert [record.hash for record in evaluations.list_all(conn, other.hash)] == ["e2", "e3"]
 
 
-def test_a_look_with_an_unsaved_prompt_counts_each_time(study: Any, now: datetime) -> None:
+def test_each_unsaved_prompt_is_one_look_however_often_it_is_tried(study: Any, now: datetime) -> None:
     with study.database.write() as conn:
-        for _ in range(2):
-            evaluations.add_look(conn, study.cohort.hash, kind="try", prompt_hash="p", actor="Ben", at=now)
+        for prompt in ("p", "q", "p", "q"):
+            evaluations.add_look(conn, study.cohort.hash, kind="try", prompt_hash=prompt, actor="Ben", at=now)
         assert evaluations.looks(conn, study.cohort.hash) == 4
         assert [record.hash for record in evaluations.list_all(conn)] == ["e1"]

@@ -1,7 +1,10 @@
 """All commands, put together."""
 
+from typing import Annotated
+
 import typer
 
+from workbench import __version__
 from workbench.cli import backup, data, export, history, label, people, prompts, rounds, run, study
 
 app = typer.Typer(
@@ -12,6 +15,23 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
+
+
+def _show_version(asked: bool) -> None:
+    if asked:
+        typer.echo(__version__)
+        raise typer.Exit
+
+
+@app.callback()
+def _program(
+    *,
+    version: Annotated[
+        bool, typer.Option("--version", help="Show the version and exit.", is_eager=True, callback=_show_version)
+    ] = False,
+) -> None: ...
+
+
 study.register(app)
 app.add_typer(data.import_app, name="import")
 app.add_typer(data.cohort_app, name="cohort")

@@ -6,7 +6,7 @@ the prompt's cues. It is the embedded default, needs no network, and is a baseli
 
 import asyncio
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache, lru_cache
 
 from workbench.domain.findings import CODES, Finding, LabelSet, Policies, Policy, State
 from workbench.domain.prompts import Cues, CueSet, FindingGuidance, Guidance, Prompt
@@ -47,6 +47,8 @@ class RulesLabeler:
     """
 
     def __init__(self, prompt: Prompt, label_set: LabelSet) -> None:
+        if prompt.guidance is not _CANARY_GUIDANCE:
+            _checked_once()
         self._ids = label_set.ids
         self._reader = SentenceReader(prompt.guidance, label_set.ids)
         self._read = lru_cache(maxsize=_SENTENCES_KEPT)(self._strengths)
@@ -158,3 +160,7 @@ def check_engine() -> None:
                 f'The rules engine reads "{text}" as {" and ".join(states)} instead of {" and ".join(expected)}: '
                 "its installation is damaged, so no report is labeled; install the workbench again."
             )
+
+
+# Every labeler of this process waits for it, so that no run, trial or draw ever rests on an engine that is dead.
+_checked_once = cache(check_engine)

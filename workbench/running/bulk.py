@@ -81,6 +81,11 @@ def _in_workers(
                 yield _finished(ahead)
         while ahead:
             yield _finished(ahead)
+    except (KeyboardInterrupt, SystemExit):
+        # A worker that Ctrl-C reached before it could ignore it may be gone with a lock of the queue in its hands.
+        for worker in multiprocessing.active_children():
+            worker.kill()
+        raise
     except BrokenProcessPool:
         raise WorkbenchError(
             "A process that labels was ended from outside, perhaps because memory ran out; try --workers 1."

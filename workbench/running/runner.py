@@ -92,8 +92,9 @@ async def execute(
 @asynccontextmanager
 async def _leased(database: Database, writer: ThreadPoolExecutor, run: Run, runner: str) -> AsyncIterator["_Session"]:
     session = _Session(database, writer, run, runner)
-    await session.acquire()
     try:
+        # Within the try: whatever ends this process right after the run was taken must still give it back.
+        await session.acquire()
         yield session
     finally:
         await asyncio.shield(session.release())

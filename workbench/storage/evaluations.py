@@ -57,9 +57,10 @@ def list_all(conn: sqlite3.Connection, run_hash: str | None = None) -> list[Eval
 def add_look(
     conn: sqlite3.Connection, cohort_hash: str, *, kind: str, prompt_hash: str, actor: str, at: datetime
 ) -> None:
-    """Keep that somebody looked at how a prompt that is not saved does on a cohort."""
+    """Keep that somebody looked at how a prompt that is not saved does on a cohort; the same look twice is one."""
     conn.execute(
-        "INSERT INTO looks (cohort_hash, kind, prompt_hash, actor, at) VALUES (?, ?, ?, ?, ?)",
+        "INSERT INTO looks (cohort_hash, kind, prompt_hash, actor, at) SELECT ?1, ?2, ?3, ?4, ?5 WHERE NOT EXISTS "
+        "(SELECT 1 FROM looks WHERE cohort_hash = ?1 AND kind = ?2 AND prompt_hash = ?3)",
         (cohort_hash, kind, prompt_hash, actor, instant_text(at)),
     )
 

@@ -17,6 +17,7 @@ _HERE = "wb.here"
 INTENT = "wb.intent"
 _SAID = "wb.said"
 ACTOR = "wb.actor"
+_PICKED = "as"
 REFERENCE = "wb.reference"
 
 Token = tuple[int, ...]
@@ -96,6 +97,8 @@ def open_study() -> tuple[Study, tuple[str, ...]]:
 
 def enter(here: Here) -> None:
     """Let the pages of this script run see study and person; another person finds nothing that was left before."""
+    if here.renew is None and st.query_params.get(_PICKED) != here.person.name:
+        st.query_params[_PICKED] = here.person.name
     before = opened()
     if before and before.person.name != here.person.name and here.renew:
         st.session_state.clear()
@@ -109,7 +112,7 @@ def leave() -> None:
 
 def picked(study: Study) -> Actor:
     """Return the person picked at the side; before that whom WORKBENCH_AS names, else the lead."""
-    person = st.session_state.get(ACTOR)
+    person = st.session_state.get(ACTOR) or st.query_params.get(_PICKED)  # the address outlives a reload
     known = person if person in study.roster.people else None  # a name may have gone meanwhile
     return study.actor(known or default_person(study))
 

@@ -8,6 +8,7 @@ from pathlib import Path, PurePath
 import streamlit as st
 from streamlit.runtime.uploaded_file_manager import UploadedFile
 
+from workbench.errors import WorkbenchError
 from workbench.ui import data, state, widgets
 from workbench.workflow import ingest
 
@@ -20,7 +21,10 @@ def on_disk(upload: UploadedFile) -> Iterator[Path]:
     with tempfile.TemporaryDirectory(prefix="workbench-upload-") as folder:
         path = Path(folder) / (PurePath(upload.name).name or "upload")
         path.write_bytes(upload.getvalue())
-        yield path
+        try:
+            yield path
+        except WorkbenchError as error:  # people know the name of their file, not where the server put it
+            raise type(error)(str(error).replace(f"{folder}/", "")) from None
 
 
 def reports_form(here: state.Here) -> None:

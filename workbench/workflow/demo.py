@@ -29,7 +29,7 @@ FOLDER = HOME / "data" / "demo-study"
 LEAD = "Demo lead"
 RATER = "Demo rater"
 _SOURCE = HOME / "data" / "demo"
-_TOLD = "Demo study: the reports are invented, and the six raters of the development cohort are simulated."
+_TOLD = "Demo study: the reports are invented and every rater but you is simulated."
 _OVERRIDE = "Demo: kept as a step of the accuracy history, not for use."
 
 

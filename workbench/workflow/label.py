@@ -13,7 +13,6 @@ from workbench.formats.label_sets import read_label_set
 from workbench.formats.labels import writing_codes
 from workbench.formats.reports import iter_reports
 from workbench.formats.writing import guard, replacing, require_writable, row_writer
-from workbench.labelers.rules import check_engine
 from workbench.prompting.files import parse_prompt, read_prompt
 from workbench.running.bulk import label_many
 from workbench.storage import prompts as prompt_store
@@ -106,7 +105,6 @@ def label_file(
         InputError: the source cannot be read as said, or ``out`` cannot be written; names the row.
         WorkbenchError: the rules engine does not pass its own check.
     """
-    check_engine()
     require_writable(out)
     failures = out.with_name(f"{out.stem}.failures.csv")
     if source.resolve() in {out.resolve(), failures.resolve()}:
