@@ -82,7 +82,10 @@ def wait_for(driver: WebDriver, text: str) -> None:
     WebDriverWait(driver, 30).until(lambda d: text in everything(d))
 
 
-def type_on(driver: WebDriver, *keys: str) -> None:
+def type_into(driver: WebDriver, field: str, *keys: str) -> None:
+    """Type where the page has put the cursor, once that is in the field of that name."""
+    active = "return document.activeElement?.name"
+    WebDriverWait(driver, 30).until(lambda d: d.execute_script(active) == field)
     driver.switch_to.active_element.send_keys(*keys)
 
 
@@ -98,12 +101,12 @@ def test_a_rater_signs_in_stays_signed_in_and_leaves(browsing: ModuleType, drive
         assert sidebar(driver) == ""
 
         # The first time: the code, mistyped once, and a password of one's own; nothing but the keyboard.
-        type_on(driver, Keys.TAB * 3, Keys.ENTER)
+        type_into(driver, "person", Keys.TAB * 3, Keys.ENTER)
         wait_for(driver, "Back to name and password")
-        type_on(driver, "Rita", Keys.TAB, "AAAA-BBBB-CCCC", Keys.TAB, PASSWORD, Keys.ENTER)
+        type_into(driver, "person", "Rita", Keys.TAB, "AAAA-BBBB-CCCC", Keys.TAB, PASSWORD, Keys.ENTER)
         wait_for(driver, "The name or the code is wrong")
         browsing.settle(driver)
-        type_on(driver, code.lower(), Keys.TAB, PASSWORD, Keys.ENTER)
+        type_into(driver, "code", code.lower(), Keys.TAB, PASSWORD, Keys.ENTER)
         wait_for(driver, "Signed in as Rita")
         browsing.settle(driver)
         assert driver.current_url == f"{address}/cohorts"
@@ -128,10 +131,10 @@ def test_a_rater_signs_in_stays_signed_in_and_leaves(browsing: ModuleType, drive
         assert sidebar(driver) == ""
 
         # From now on: name and password, Enter submits, and a wrong one keeps the name.
-        type_on(driver, "Rita", Keys.TAB, "wrong password", Keys.ENTER)
+        type_into(driver, "person", "Rita", Keys.TAB, "wrong password", Keys.ENTER)
         wait_for(driver, "The name or the password is wrong.")
         browsing.settle(driver)
-        type_on(driver, PASSWORD, Keys.ENTER)
+        type_into(driver, "password", PASSWORD, Keys.ENTER)
         wait_for(driver, "Signed in as Rita")
         assert driver.current_url == f"{address}/annotate"
 
@@ -145,9 +148,9 @@ def test_a_tab_left_open_shows_the_door_once_its_person_is_gone(
     with serving(study, port):
         driver.get(f"http://127.0.0.1:{port}/cohorts")
         browsing.settle(driver)
-        type_on(driver, Keys.TAB * 3, Keys.ENTER)
+        type_into(driver, "person", Keys.TAB * 3, Keys.ENTER)
         wait_for(driver, "Back to name and password")
-        type_on(driver, "Rita", Keys.TAB, code, Keys.TAB, PASSWORD, Keys.ENTER)
+        type_into(driver, "person", "Rita", Keys.TAB, code, Keys.TAB, PASSWORD, Keys.ENTER)
         wait_for(driver, "Signed in as Rita")
         browsing.settle(driver)
         people.deactivate(study, study.actor("Lea"), "Rita")
