@@ -28,8 +28,12 @@ def own(study: Study, report: Entry) -> dict[str, State] | None:
     return dict(task.own.states) if task.own else None
 
 
+def control(report: Entry, of: str) -> str:
+    return f"rate.{RATER}.validation.{report.report_id}.{report.reading}.{of}"
+
+
 def mark(app: AppTest, report: Entry, finding: str, state: State) -> None:
-    app.segmented_control(key=f"rate.{RATER}.{report.report_id}.{report.reading}.{finding}").set_value(state).run()
+    app.segmented_control(key=control(report, finding)).set_value(state).run()
 
 
 def test_the_lead_is_told_who_rates(open_page: Open, study: Study) -> None:
@@ -60,9 +64,7 @@ def test_each_click_is_saved_as_a_draft(open_page: Open, study: Study, first: En
 def test_a_draft_is_there_again_in_another_session(open_page: Open, study: Study, first: Entry) -> None:
     mark(open_page(study.folder, "annotate", RATER), first, "fracture", State.PRESENT)
     again = open_page(study.folder, "annotate", RATER)
-    assert (
-        again.segmented_control(key=f"rate.{RATER}.{first.report_id}.{first.reading}.fracture").value is State.PRESENT
-    )
+    assert again.segmented_control(key=control(first, "fracture")).value is State.PRESENT
 
 
 def test_submitting_goes_on_to_the_next_report(open_page: Open, study: Study, first: Entry) -> None:
@@ -81,7 +83,9 @@ def test_an_untouched_report_is_submitted_only_by_the_explicit_none(
     open_page: Open, study: Study, first: Entry
 ) -> None:
     app = open_page(study.folder, "annotate", RATER)
-    assert app.button(key="rate.submit").disabled
+    app.button(key="rate.submit").click().run()
+    assert "nothing is marked; say none of these" in app.error[0].value.replace("\\", "")
+    assert queue(study, study.actor(RATER), "validation").submitted == frozenset()
     app.button(key="rate.none").click().run()
     assert queue(study, study.actor(RATER), "validation").submitted == {first}
     assert own(study, first) == {}

@@ -1,40 +1,42 @@
-"""The rater's panel: a control per finding, every click saved as a draft."""
+"""The rater's desk: the report at left, a control and a key per finding at right, every change saved at once."""
 
 import html
-import time
+from collections.abc import Sequence
 from datetime import datetime
 from itertools import groupby
+from zoneinfo import ZoneInfo
 
 import streamlit as st
 
-from workbench.domain.annotations import Mark
+from workbench.domain.annotations import Annotation, Mark
 from workbench.domain.findings import Finding, State
-from workbench.ui import state, widgets
+from workbench.ui import rating_state, reading, shortcuts, state, widgets
+from workbench.ui.rating_state import Desk, Sheet
 from workbench.workflow import annotate
-from workbench.workflow.annotate import Entry, Queue, RatingTask
+from workbench.workflow.annotate import Queue, RatingTask
 
-OPTIONS = (State.NOT_MENTIONED, State.UNCERTAIN, State.PRESENT)
-SHOWN = {State.NOT_MENTIONED: "–", State.UNCERTAIN: "uncertain", State.PRESENT: "present"}
-SINCE = "wb.rating.since"
+ORDER = (State.NOT_MENTIONED, State.ABSENT, State.UNCERTAIN, State.PRESENT)
+SHOWN = {State.NOT_MENTIONED: "–", State.ABSENT: "absent", State.UNCERTAIN: "uncertain", State.PRESENT: "present"}
+MINUTE = 60
+NBSP = "\u00a0"  # keeps the dot on the line of the name's last word
 
-
-def _current(here: state.Here) -> str:
-    return f"wb.rating.report.{here.actor.name}"
-
-
-def current_report(here: state.Here, queue: Queue) -> Entry | None:
-    """Return the report that is open: the one chosen, else the next unfinished one."""
-    chosen = st.session_state.get(_current(here))
-    return chosen if isinstance(chosen, Entry) and chosen in queue.order else queue.next
-
-
-def go_to(here: state.Here, report: Entry | None) -> None:
-    """Open a report, or the next unfinished one for None, and start its clock."""
-    if report is None:
-        st.session_state.pop(_current(here), None)
-    else:
-        st.session_state[_current(here)] = report
-    st.session_state[SINCE] = time.monotonic()
+STYLE = """<style>
+.wb-sentence {cursor: pointer; border-radius: .2rem}
+.wb-sentence:hover {background: rgba(147,161,163,.18)}
+.wb-sentence.evidence {background: rgba(224,164,60,.30)}
+.wb-sentence.evidence::after {content: " " attr(data-for); font-size: .72rem; font-weight: 600; opacity: .8}
+kbd.wb-key, .st-key-rating [data-testid=stButtonGroup] > label code {display: inline-block; min-width: 1.25rem;
+  text-align: center; padding: .02rem .28rem; margin-right: .3rem; border: 1px solid rgba(147,161,163,.65);
+  border-bottom-width: 2px; border-radius: .28rem; background: rgba(147,161,163,.12); color: inherit;
+  font: 600 .74rem/1.15 ui-monospace, monospace; text-transform: uppercase}
+[data-testid=stMain]:focus-visible {outline: none; box-shadow: none; border-color: transparent}
+.wb-keys {display: grid; grid-template-columns: 1fr 1fr; gap: .25rem 1.2rem; font-size: .86rem}
+.st-key-rate_ears {position: absolute; height: 0; overflow: hidden}
+.st-key-rate_bar p {font-size: .85rem}
+.st-key-rating [data-testid=stButtonGroup] > label {flex-basis: 45%}
+.st-key-rating [data-testid=stButtonGroup] > label p {font-size: .82rem}
+.st-key-rating [data-testid=stButtonGroup] button {padding: 0 .15rem}
+</style>"""
 
 
 def finding_help(finding: Finding) -> str:
@@ -47,96 +49,248 @@ def finding_help(finding: Finding) -> str:
     return "\n\n".join(parts)
 
 
-def _controls(here: state.Here, task: RatingTask) -> dict[str, State]:
-    """Draw the controls in two columns and return the states that are set."""
-    own = task.own.states if task.own else {}
-    groups = [(name, list(items)) for name, items in groupby(here.study.label_set.findings, key=lambda f: f.group)]
-    half = len(here.study.label_set.findings) / 2
-    columns = st.columns(2, gap="small")
-    states: dict[str, State] = {}
-    placed = 0
-    for name, findings in groups:
-        with columns[0 if placed < half else 1]:
-            st.html(f'<div class="wb-name">{html.escape(name)}</div>')
-            for finding in findings:
-                key = f"rate.{here.actor.name}.{task.report.id}.{task.entry.reading}.{finding.id}"
-                if key not in st.session_state:
-                    st.session_state[key] = own.get(finding.id, State.NOT_MENTIONED)
-                chosen = st.segmented_control(
-                    f"{':red[●] ' if finding.critical else ''}{widgets.plain(finding.name)}",
-                    OPTIONS,
-                    format_func=SHOWN.__getitem__,
-                    key=key,
-                    help=finding_help(finding),
-                    width="stretch",
-                    required=True,
-                )
-                if chosen in (State.UNCERTAIN, State.PRESENT):
-                    states[finding.id] = State(chosen)
-        placed += len(findings)
-    return states
+def keys(here: state.Here) -> dict[str, str]:
+    """Return the key of each finding by its id, empty where the keys have run out."""
+    findings = here.study.label_set.findings
+    return dict(zip((f.id for f in findings), shortcuts.keys_of([f.name for f in findings]), strict=True))
 
 
 @st.fragment
-def panel(here: state.Here, cohort: str, task: RatingTask) -> None:
-    """Draw the controls, save each change as a draft, and submit."""
-    with st.container(key="rating"):
-        states = _controls(here, task)
-        before = dict(task.own.states) if task.own else {}
-        saved_key = f"rate.saved.{here.actor.name}.{task.report.id}.{task.entry.reading}"
-        saved = st.session_state.get(saved_key, {f: s for f, s in before.items() if s is not State.NOT_MENTIONED})
-        with widgets.explained():
-            if states != saved:
-                annotate.save(here.study, here.actor, cohort, task.entry, states, submitted=False, seconds=_seconds())
-                st.session_state[saved_key] = states
-                st.session_state[f"rate.at.{task.report.id}"] = (
-                    f"Draft saved at {datetime.now().astimezone():%H:%M:%S}."
-                )
-            _submit_bar(here, cohort, task, states)
+def desk(here: state.Here, names: Sequence[str]) -> None:
+    """Draw everything of the page below its heading: choosing a cohort, the way through it, report and controls."""
+    st.html(STYLE)
+    with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
+        cohort = _cohort(here, names)
+        queue = annotate.queue(here.study, here.actor, cohort)
+        if not queue.order:
+            widgets.missing(queue.closed)
+        entry = None if queue.closed else rating_state.current(here, cohort, queue)
+        _progress(here, cohort, queue, entry)
+    if queue.closed:
+        widgets.missing(queue.closed)
+    if st.session_state.get(rating_state.PAUSE):
+        _pause(queue)
+        return
+    if entry is None:
+        st.success("You have submitted every report of this cohort. Thank you.", icon=":material/done_all:")
+        return
+    at = Desk(here, cohort, entry)
+    task = annotate.open_report(here.study, here.actor, cohort, entry)
+    rating_state.start_clock(at, task)
+    sheet = rating_state.sheet_of(task)
+    left, right = st.columns([6, 11], gap="medium")
+    with left:
+        _report(at, queue, task, sheet)
+    with right, st.container(key="rating"):
+        _controls(at, task, sheet)
+        _bar(at, task, sheet)
+    with st.container(key="rate_ears"):
+        shortcuts.listen(at.token, {key: f for f, key in keys(here).items() if key}, lambda: rating_state.hear(at))
 
 
-def _submit_bar(here: state.Here, cohort: str, task: RatingTask, states: dict[str, State]) -> None:
-    changed = task.submitted is not None and annotate.said(task.submitted.states) != states
-    reason = st.text_input("Why the submitted labels change", key="rate.reason") if changed else ""
-    before = "Nothing marked yet."
-    if task.own is not None:
-        before = "Submitted before." if task.own.submitted else "Draft saved before."
-    with st.container(horizontal=True, vertical_alignment="center"):
-        submit = st.button(
-            "Submit and next",
+def _cohort(here: state.Here, names: Sequence[str]) -> str:
+    first = 0
+    if "annotate.cohort" not in st.session_state:
+        queues = {name: annotate.queue(here.study, here.actor, name) for name in names}
+        first = next((i for i, q in enumerate(queues.values()) if not q.closed and q.next), 0)
+    return st.selectbox("Cohort", names, index=first, key="annotate.cohort", width=200)
+
+
+def _progress(here: state.Here, cohort: str, queue: Queue, entry: annotate.Entry | None) -> None:
+    total, done = len(queue.order), len(queue.submitted)
+    told = [f"{done} of {total} reports submitted"]
+    if queue.drafts - queue.flagged:
+        told.append(f"{len(queue.drafts - queue.flagged)} in draft")
+    if queue.flagged:
+        told.append(f"{len(queue.flagged)} to come back to")
+    if queue.seconds and done < total:
+        told.append(f"about {duration(queue.seconds * (total - done))} left")
+    st.progress(done / total, text=" · ".join(told), width=470)
+    at = queue.order.index(entry) if entry else total
+    for label, icon, step in (("Previous", "back", -1), ("Next", "forward", 1)):
+        there = at + step
+        possible = entry is not None and 0 <= there < total
+        st.button(
+            label,
+            icon=f":material/arrow_{icon}:",
+            disabled=not possible,
+            key=f"rate.{label.lower()}",
+            on_click=rating_state.go_to,
+            args=(here, cohort, queue.order[there] if possible else None),
+            help="In your own order of reports; a change is saved already.",
+        )
+    with st.container(key="rate_help", width="content"):
+        _help(here)
+
+
+def duration(seconds: float) -> str:
+    """Return a time as people say it, to the minute."""
+    minutes = max(1, round(seconds / MINUTE))
+    hours, rest = divmod(minutes, 60)
+    return f"{hours} h {rest:02} min" if hours else f"{rest} min"
+
+
+def _help(here: state.Here) -> None:
+    shown = [(key, here.study.label_set.get(f).name) for f, key in keys(here).items() if key]
+    rows = "".join(f"<div>{_keycap(key)}{html.escape(name)}</div>" for key, name in shown)
+    acts = (
+        ("Alt+S", "submit and go on"),
+        ("Alt+N", "none of these, go on"),
+        ("Alt+U", "unsure: come back later, go on"),
+        ("Alt+Z", "undo the last change"),
+        ("?", "open or close this list"),
+    )
+    others = "".join(f"<div>{_keycap(key)}{html.escape(told)}</div>" for key, told in acts)
+    with st.popover("Keys", icon=":material/keyboard:", width="content"):
+        absent = "three times for **absent**, " * (State.ABSENT in here.study.settings.rater_states)
+        st.markdown(
+            f"Press a finding's key once for **present**, twice for **uncertain**, {absent}"
+            "once more for **not mentioned**. While you write a comment, letters are text."
+        )
+        st.html(f'<div class="wb-keys">{rows}</div><hr><div class="wb-keys">{others}</div>')
+        st.caption("Click a sentence of the report to attach it as evidence to the finding you marked last.")
+
+
+def _keycap(key: str) -> str:
+    return f'<kbd class="wb-key">{html.escape(key)}</kbd>'
+
+
+def _pause(queue: Queue) -> None:
+    st.success(
+        f"{len(queue.submitted)} reports submitted. A good moment to rest your eyes; everything is saved.",
+        icon=":material/self_improvement:",
+    )
+    st.button(
+        "Go on",
+        type="primary",
+        shortcut="Alt+S",
+        key="rate.go-on",
+        on_click=lambda: st.session_state.pop(rating_state.PAUSE, None),
+    )
+
+
+def _report(at: Desk, queue: Queue, task: RatingTask, sheet: Sheet) -> None:
+    place = queue.order.index(at.entry) + 1
+    st.markdown(f"**Report {place} of {len(queue.order)}** · {widgets.plain(at.entry.report_id)} · {_status(task)}")
+    evidence: dict[str, list[str]] = {}
+    for finding, words in sheet.evidence.items():
+        evidence.setdefault(words, []).append(at.here.study.label_set.get(finding).name)
+    with st.container(height=640, border=False):
+        st.html(reading.report_html(task.report, at.here.study.settings.sections, evidence))
+
+
+def _status(task: RatingTask) -> str:
+    if task.own is None:
+        return "new"
+    if task.own.submitted:
+        return "submitted"
+    return ":orange[to come back to]" if Mark.COME_BACK in task.own.marks else "draft"
+
+
+def _controls(at: Desk, task: RatingTask, sheet: Sheet) -> None:
+    """Draw the controls in two columns, grouped as the label set groups them, showing what was saved last."""
+    label_set = at.here.study.label_set
+    options = [s for s in ORDER if s in task.states]
+    key_of = keys(at.here)
+    columns = st.columns(2, gap="small")
+    placed = 0
+    for name, group in groupby(label_set.findings, key=lambda f: f.group):
+        findings = list(group)
+        with columns[0 if placed < len(label_set.findings) / 2 else 1]:
+            st.html(f'<div class="wb-name">{html.escape(name)}</div>')
+            for finding in findings:
+                _control(at, finding, key_of[finding.id], options, sheet.states.get(finding.id, State.NOT_MENTIONED))
+        placed += len(findings)
+
+
+def _control(at: Desk, finding: Finding, key: str, options: Sequence[State], shown: State) -> None:
+    widget = at.key(finding.id)
+    if st.session_state.get(widget) != shown:
+        st.session_state[widget] = shown
+    keycap = f"`{key}` " if key else ""
+    st.segmented_control(
+        f"{keycap}{widgets.plain(finding.name)}{NBSP + ':red[●]' if finding.critical else ''}",
+        options,
+        format_func=SHOWN.__getitem__,
+        key=widget,
+        help=finding_help(finding),
+        width="stretch",
+        required=True,
+        on_change=_picked,
+        args=(at, finding.id),
+    )
+
+
+def _picked(at: Desk, finding: str) -> None:
+    picked = st.session_state.get(at.key(finding))
+    rating_state.hear(at)
+    rating_state.mark(at, finding, State(picked or State.NOT_MENTIONED))
+
+
+def _bar(at: Desk, task: RatingTask, sheet: Sheet) -> None:
+    positive = {State.PRESENT, State.UNCERTAIN}.intersection(sheet.states.values())
+    changed = task.submitted is not None and annotate.said(task.submitted.states) != sheet.states
+    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+        if changed:
+            st.text_input(
+                "Why the submitted labels change",
+                key=at.key("reason"),
+                placeholder="Why the submitted labels change",
+                label_visibility="collapsed",
+            )
+        noted = at.key("comment")
+        if noted not in st.session_state:
+            st.session_state[noted] = sheet.comment
+        st.text_input(
+            "Comment",
+            key=noted,
+            placeholder="Comment (optional)",
+            label_visibility="collapsed",
+            on_change=rating_state.comment,
+            args=(at,),
+            max_chars=1000,
+        )
+        st.caption(saved(task.own), width="content")
+    with st.container(horizontal=True, vertical_alignment="center", gap="small", key="rate_bar"):
+        st.button(
+            "Submit, next",
             type="primary",
             shortcut="Alt+S",
-            disabled=not states,
             key="rate.submit",
-            help="Marks at least one finding first; a report with nothing takes “None of these”.",
+            on_click=lambda: rating_state.submit(at, none_of_these=False),
         )
-        nothing = st.button(
+        st.button(
             "None of these, next",
-            disabled=bool(states),
+            disabled=bool(positive),
             key="rate.none",
             shortcut="Alt+N",
-            help="Submits that no finding is mentioned in this report.",
+            on_click=lambda: rating_state.submit(at, none_of_these=True),
+            help="Submits that the report mentions none of the findings.",
         )
-        st.caption(str(st.session_state.get(f"rate.at.{task.report.id}", before)))
-    if submit or nothing:
-        marks = frozenset({Mark.NONE_OF_THESE}) if nothing else frozenset()
-        annotate.save(
-            here.study,
-            here.actor,
-            cohort,
-            task.entry,
-            states,
-            submitted=True,
-            marks=marks,
-            seconds=_seconds(),
-            reason=reason,
+        st.button(
+            "Unsure, come back",
+            key="rate.come-back",
+            shortcut="Alt+U",
+            on_click=lambda: rating_state.come_back(at),
+            help="Keeps the draft, goes on, and comes back to this report at the end.",
         )
-        st.session_state.pop(f"rate.saved.{here.actor.name}.{task.report.id}.{task.entry.reading}", None)
-        st.session_state.pop(f"rate.at.{task.report.id}", None)
-        go_to(here, None)
-        st.rerun()
+        st.button(
+            "Undo",
+            key="rate.undo-button",
+            shortcut="Alt+Z",
+            disabled=not rating_state.can_undo(),
+            on_click=lambda: rating_state.undo(at),
+        )
+    refused = st.session_state.get(rating_state.REFUSED)
+    if refused is not None:
+        widgets.refuse(refused)
 
 
-def _seconds() -> float:
-    since = float(st.session_state.setdefault(SINCE, time.monotonic()))
-    return round(time.monotonic() - since, 1)
+def saved(own: Annotation | None) -> str:
+    """Return what was saved last and when, by the clock of the person's browser."""
+    if own is None:
+        return "Nothing marked yet."
+    zone = st.context.timezone
+    when = own.at.astimezone(ZoneInfo(zone) if zone else None)
+    today = datetime.now(when.tzinfo).date() == when.date()
+    return f"{'Submitted' if own.submitted else 'Draft saved'} at {when:{'%H:%M:%S' if today else '%Y-%m-%d %H:%M'}}."

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from sqlite3 import Connection
+from statistics import median
 
 from workbench.domain.actors import Actor, Role
 from workbench.domain.annotations import Annotation, Mark
@@ -41,6 +42,7 @@ class Queue:
     drafts: frozenset[Entry]
     flagged: frozenset[Entry]  # drafts to come back to
     closed: str
+    seconds: float | None = None  # the median of the rater's own submitted reports, None before the first
 
     @property
     def next(self) -> Entry | None:
@@ -95,12 +97,14 @@ def queue(study: Study, actor: Actor, cohort_name: str) -> Queue:
         }
     order = order_of(view.round, cohort, actor.name)
     drafts = frozenset(entry for entry, annotation in own.items() if not annotation.submitted)
+    spent = [a.seconds for a in own.values() if a.submitted and a.seconds is not None]
     return Queue(
         order,
         frozenset(entry for entry, annotation in own.items() if annotation.submitted),
         drafts,
         frozenset(entry for entry in drafts if Mark.COME_BACK in own[entry].marks),
         closed,
+        median(spent) if spent else None,
     )
 
 

@@ -1,0 +1,274 @@
+"""What a rater does to a report: each act reads what was saved last, changes one thing, and is saved at once."""
+
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+
+import streamlit as st
+
+from workbench.domain.actors import Actor
+from workbench.domain.annotations import Mark
+from workbench.domain.findings import State
+from workbench.errors import WorkbenchError
+from workbench.ui import shortcuts, state
+from workbench.workflow import annotate
+from workbench.workflow.annotate import Entry, Queue, RatingTask
+
+IDLE = 60.0  # seconds; of a longer pause between two acts no more than this counts as reading
+BLOCK = 25  # reports after which a pause is offered
+CYCLE = (State.NOT_MENTIONED, State.PRESENT, State.UNCERTAIN, State.ABSENT)
+
+_CLOCK = "rate.clock"
+_UNDO = "rate.undo"
+_LAST = "rate.last-finding"
+REFUSED = "rate.refused"
+PAUSE = "rate.pause"
+
+
+@dataclass(frozen=True, slots=True)
+class Desk:
+    """A rater at work on one report of a cohort."""
+
+    here: state.Here
+    cohort: str
+    entry: Entry
+
+    @property
+    def token(self) -> str:
+        """Return the name of the report at hand, as the browser and widget keys know it."""
+        return f"{self.here.person.name}.{self.cohort}.{self.entry.report_id}.{self.entry.reading}"
+
+    def key(self, of: str) -> str:
+        """Return the key of a widget that belongs to this report alone."""
+        return f"rate.{self.token}.{of}"
+
+
+@dataclass(frozen=True, slots=True)
+class Sheet:
+    """What is on a rater's sheet for one report."""
+
+    states: Mapping[str, State] = field(default_factory=dict)
+    evidence: Mapping[str, str] = field(default_factory=dict)
+    comment: str = ""
+    marks: frozenset[Mark] = frozenset()
+
+
+def sheet_of(task: RatingTask) -> Sheet:
+    """Return what was saved last for a report."""
+    if task.own is None:
+        return Sheet()
+    own = task.own
+    return Sheet(annotate.said(own.states), own.evidence, own.comment, own.marks & {Mark.COME_BACK})
+
+
+def next_state(now: State, states: tuple[State, ...]) -> State:
+    """Return what one more press on a finding's key makes of its state, of those the round asks for."""
+    cycle = [s for s in CYCLE if s in states]
+    return cycle[(cycle.index(now) + 1) % len(cycle)] if now in cycle else State.NOT_MENTIONED
+
+
+# ---- where the rater is
+
+
+def _current(here: state.Here, cohort: str) -> str:
+    return f"rate.report.{here.person.name}.{cohort}"
+
+
+def current(here: state.Here, cohort: str, queue: Queue) -> Entry | None:
+    """Return the report that is open: the one chosen, else the next unfinished one."""
+    chosen = st.session_state.get(_current(here, cohort))
+    if isinstance(chosen, Entry) and chosen in queue.order:
+        return chosen
+    found = queue.next
+    if found is not None:
+        go_to(here, cohort, found)
+    return found
+
+
+def go_to(here: state.Here, cohort: str, entry: Entry | None) -> None:
+    """Open a report, or the next unfinished one for None."""
+    st.session_state[_current(here, cohort)] = entry
+    for key in (_UNDO, _LAST, REFUSED):
+        st.session_state.pop(key, None)
+
+
+def _go_on(desk: Desk) -> None:
+    """Open the next unfinished report; of those to come back to not the one at hand while there is another."""
+    queue = annotate.queue(desk.here.study, desk.here.actor, desk.cohort)
+    following = queue.next
+    if following == desk.entry:
+        at = queue.order.index(desk.entry)
+        round_about = [*queue.order[at + 1 :], *queue.order[:at]]
+        following = next((entry for entry in round_about if entry in queue.flagged), following)
+    go_to(desk.here, desk.cohort, following)
+
+
+# ---- the clock
+
+
+def seconds(desk: Desk, task: RatingTask, *, now: float | None = None) -> float:
+    """Return the seconds spent on the report so far, idle time left out, and let the clock go on from here."""
+    at = time.monotonic() if now is None else now
+    token, last, spent = st.session_state.get(_CLOCK, ("", at, 0.0))
+    if token != desk.token:
+        last, spent = at, (task.own.seconds or 0.0) if task.own else 0.0
+    total = float(spent) + min(at - float(last), IDLE)
+    st.session_state[_CLOCK] = (desk.token, at, total)
+    return round(total, 1)
+
+
+def start_clock(desk: Desk, task: RatingTask) -> None:
+    """Start the clock of a report when it is first drawn; drawing it again changes nothing."""
+    if st.session_state.get(_CLOCK, ("",))[0] != desk.token:
+        seconds(desk, task)
+
+
+# ---- acts
+
+
+def _actor(desk: Desk) -> Actor | None:
+    """Return who acts, None when somebody else has signed in meanwhile: then nothing is saved in their name."""
+    now: Actor | None = desk.here.actor
+    return now if now is not None and now.name == desk.here.person.name else None
+
+
+def _keep(
+    desk: Desk,
+    change: Callable[[Sheet, RatingTask], Sheet],
+    *,
+    submitted: bool = False,
+    none_of_these: bool = False,
+    reason: str = "",
+) -> bool:
+    """Change what was saved last and save it; keep the sentence of a refusal for the page. Return whether it went."""
+    st.session_state.pop(REFUSED, None)
+    actor = _actor(desk)
+    if actor is None:
+        return False
+    try:
+        task = annotate.open_report(desk.here.study, actor, desk.cohort, desk.entry)
+        sheet = change(sheet_of(task), task)
+        annotate.save(
+            desk.here.study,
+            actor,
+            desk.cohort,
+            desk.entry,
+            sheet.states,
+            submitted=submitted,
+            marks=frozenset({Mark.NONE_OF_THESE}) if none_of_these else frozenset() if submitted else sheet.marks,
+            evidence=sheet.evidence,
+            comment=sheet.comment,
+            seconds=seconds(desk, task),
+            reason=reason,
+        )
+    except WorkbenchError as error:
+        st.session_state[REFUSED] = error
+        return False
+    return True
+
+
+def _with_state(sheet: Sheet, finding: str, wanted: State) -> Sheet:
+    states = annotate.said({**sheet.states, finding: wanted})
+    kept = {f: words for f, words in sheet.evidence.items() if f in states}
+    return replace(sheet, states=states, evidence=kept)
+
+
+def mark(desk: Desk, finding: str, wanted: State | None = None) -> None:
+    """Set a finding's state, or with None the next one of the round, and remember it for undo."""
+
+    def change(sheet: Sheet, task: RatingTask) -> Sheet:
+        before = sheet.states.get(finding, State.NOT_MENTIONED)
+        changed = _with_state(sheet, finding, next_state(before, task.states) if wanted is None else wanted)
+        undo = st.session_state.setdefault(_UNDO, [])
+        undo.append((finding, before, sheet.evidence.get(finding)))
+        return changed
+
+    if _keep(desk, change):
+        st.session_state[_LAST] = finding
+    elif st.session_state.get(_UNDO):
+        st.session_state[_UNDO].pop()
+
+
+def last_marked(sheet: Sheet) -> str:
+    """Return the finding that was marked last and still is, empty where none is: a clicked sentence goes to it."""
+    last = st.session_state.get(_LAST, "")
+    return last if last in sheet.states else ""
+
+
+def attach(desk: Desk, sentence: str) -> None:
+    """Let the finding marked last rest on a sentence, or no longer on it when it did."""
+
+    def change(sheet: Sheet, _: RatingTask) -> Sheet:
+        finding = last_marked(sheet)
+        if not finding:
+            return sheet
+        undo = st.session_state.setdefault(_UNDO, [])
+        undo.append((finding, sheet.states[finding], sheet.evidence.get(finding)))
+        evidence = dict(sheet.evidence)
+        if evidence.get(finding) == sentence:
+            del evidence[finding]
+        else:
+            evidence[finding] = sentence
+        return replace(sheet, evidence=evidence)
+
+    if st.session_state.get(_LAST):
+        _keep(desk, change)
+
+
+def hear(desk: Desk) -> None:
+    """Take the keys that were pressed and the sentences that were clicked on this report since the last time."""
+    for press in shortcuts.presses(desk.token):
+        if press.finding:
+            mark(desk, press.finding)
+        elif press.sentence:
+            attach(desk, " ".join(press.sentence.split()))
+
+
+def can_undo() -> bool:
+    """Return whether something was changed on this report that can be taken back."""
+    return bool(st.session_state.get(_UNDO))
+
+
+def undo(desk: Desk) -> None:
+    """Take back the last change on this report."""
+    hear(desk)
+    if not can_undo():
+        return
+    finding, before, words = st.session_state[_UNDO].pop()
+
+    def change(sheet: Sheet, _: RatingTask) -> Sheet:
+        changed = _with_state(sheet, finding, before)
+        evidence = {f: w for f, w in changed.evidence.items() if f != finding}
+        return replace(changed, evidence={**evidence, finding: words} if words else evidence)
+
+    if _keep(desk, change):
+        st.session_state[_LAST] = finding
+
+
+def comment(desk: Desk) -> None:
+    """Save the comment as it stands in its field."""
+    text = str(st.session_state.get(desk.key("comment"), ""))
+    _keep(desk, lambda sheet, _: replace(sheet, comment=text))
+
+
+def come_back(desk: Desk) -> None:
+    """Put the report aside as one to come back to, and go on."""
+    hear(desk)
+    if _keep(desk, lambda sheet, _: replace(sheet, marks=sheet.marks | {Mark.COME_BACK})):
+        _go_on(desk)
+
+
+def submit(desk: Desk, *, none_of_these: bool) -> None:
+    """Submit the report as it stands and go on; after each block of reports a pause is offered."""
+    hear(desk)
+    reason = str(st.session_state.get(desk.key("reason"), ""))
+    typed = st.session_state.get(desk.key("comment"))
+
+    def change(sheet: Sheet, _: RatingTask) -> Sheet:
+        return sheet if typed is None else replace(sheet, comment=str(typed))
+
+    if not _keep(desk, change, submitted=True, none_of_these=none_of_these, reason=reason):
+        return
+    _go_on(desk)
+    done = len(annotate.queue(desk.here.study, desk.here.actor, desk.cohort).submitted)
+    st.session_state[PAUSE] = done if done % BLOCK == 0 else 0
