@@ -15,7 +15,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-PAGES = ("reports", "cohorts", "annotate", "reference", "run", "errors", "revise", "accept", "history")
+PAGES = ("reports", "cohorts", "annotate", "reference", "adjudicate", "run", "errors", "revise", "accept", "history")
 BARE = "import streamlit as st\nst.header('Bare')\n"
 GOAL = 300  # milliseconds
 

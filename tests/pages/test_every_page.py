@@ -10,7 +10,7 @@ from workbench.workflow.demo import LEAD, RATER
 from workbench.workflow.study import Study
 
 Open = Callable[..., AppTest]
-PAGES = ["reports", "cohorts", "annotate", "reference", "run", "errors", "revise", "accept", "history"]
+PAGES = ["reports", "cohorts", "annotate", "reference", "adjudicate", "run", "errors", "revise", "accept", "history"]
 
 
 def words(app: AppTest) -> str:
@@ -42,6 +42,7 @@ def test_a_page_of_the_demo_study_refuses_its_lead_nothing(open_page: Open, demo
         ("annotate", "Lea", "Lea is not a rater"),
         ("annotate", "Rita", "There is no cohort to label yet"),
         ("reference", "Lea", "There is no cohort yet"),
+        ("adjudicate", "Lea", "Lea is not one; nobody is yet."),
         ("run", "Lea", "A run needs a cohort first."),
         ("errors", "Lea", "No reference is frozen yet"),
         ("revise", "Lea", "There is no prompt yet"),

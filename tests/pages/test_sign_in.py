@@ -20,7 +20,7 @@ from workbench.workflow.slow_down import Try
 from workbench.workflow.study import Study
 
 Open = Callable[..., AppTest]
-PAGES = ["reports", "cohorts", "annotate", "reference", "run", "errors", "revise", "accept", "history"]
+PAGES = ["reports", "cohorts", "annotate", "reference", "adjudicate", "run", "errors", "revise", "accept", "history"]
 
 
 @pytest.fixture

@@ -17,6 +17,7 @@ FLOW = (
     ("cohorts", "Cohorts", "groups"),
     ("annotate", "Annotate", "edit_note"),
     ("reference", "Reference", "how_to_vote"),
+    ("adjudicate", "Adjudicate", "gavel"),
     ("run", "Run", "play_circle"),
     ("errors", "Errors", "troubleshoot"),
     ("revise", "Revise", "edit_document"),

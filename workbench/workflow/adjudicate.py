@@ -8,11 +8,12 @@ from workbench.domain.actors import Actor, Role
 from workbench.domain.references import Outcome, Reference
 from workbench.domain.reports import Report
 from workbench.domain.rounds import Adjudication
-from workbench.errors import ConflictError, InputError, NotFoundError
+from workbench.errors import ConflictError, InputError, NotFoundError, RightsError
 from workbench.storage import evaluations as evaluation_store
 from workbench.storage import references as reference_store
 from workbench.storage import reports as report_store
 from workbench.storage import rounds as store
+from workbench.workflow.cohorts import locked_report_ids
 from workbench.workflow.study import Study
 
 
@@ -30,10 +31,12 @@ def open_items(study: Study, actor: Actor, reference: Reference) -> list[OpenIte
 
     Raises:
         ConflictError: somebody has looked at the reference's counts, agreement or a score on it.
+        RightsError: a report is in a locked validation cohort and this adjudicator edits prompts too (method 18).
     """
     actor.require(Role.ADJUDICATOR, to="adjudicate")
     _check_still_blind(study, reference)
     keys = open_keys(reference)
+    _check_not_locked_from(study, actor, {report for report, _ in keys})
     random.Random(reference.hash).shuffle(keys)  # noqa: S311 - a repeatable order, not a secret
     with study.database.read() as conn:
         decided = {(a.report_id, a.finding_id): a for a in store.adjudications(conn, reference.hash)}
@@ -66,6 +69,14 @@ def _check_still_blind(study: Study, reference: Reference) -> None:
         raise ConflictError(why)
 
 
+def _check_not_locked_from(study: Study, actor: Actor, reports: set[str]) -> None:
+    if actor.roles.intersection({Role.LEAD, Role.ADMIN}) and reports.intersection(locked_report_ids(study)):
+        raise RightsError(
+            f"These reports are in a locked validation cohort and {actor.name} edits prompts too, so somebody else "
+            "must adjudicate them."
+        )
+
+
 def decide(
     study: Study, actor: Actor, reference: Reference, report_id: str, finding_id: str, *, present: bool, reason: str
 ) -> None:
@@ -82,6 +93,7 @@ def decide(
     if (report_id, finding_id) not in open_keys(reference):
         raise NotFoundError(f"Report {report_id}, {finding_id}: the vote on it was decided and is not adjudicated.")
     _check_still_blind(study, reference)
+    _check_not_locked_from(study, actor, {report_id})
     made = Adjudication(reference.hash, report_id, finding_id, present, actor.name, datetime.now(UTC), reason.strip())
     with study.database.write() as conn:
         store.add_adjudication(conn, made)

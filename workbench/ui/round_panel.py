@@ -1,0 +1,169 @@
+"""The lead's part of the page Reference: a round is opened, followed, closed, re-opened and its votes are frozen."""
+
+import streamlit as st
+
+from workbench.domain.actors import Role
+from workbench.domain.cohorts import Cohort
+from workbench.domain.hashing import short
+from workbench.domain.references import Reference, VoteRule
+from workbench.domain.rounds import RoundAction
+from workbench.ui import data, state, widgets
+from workbench.workflow import reference, rounds
+from workbench.workflow.rounds import RoundView
+
+ACTIONS = {RoundAction.OPENED: "opened", RoundAction.CLOSED: "closed", RoundAction.REOPENED: "re-opened"}
+
+
+def draw(here: state.Here, cohort: Cohort, view: RoundView | None, frozen: Reference | None) -> None:
+    """Draw what the lead can do with the votes of a cohort; ``frozen`` is the last vote that was frozen on it."""
+    if view is None or (not view.open and view.round.label_set_hash != here.study.label_set.hash):
+        _opening(here, cohort, view)
+    if view is not None:
+        _standing(here, cohort, view)
+    if frozen is None or _labels_since(view, frozen):
+        _freezing(here, cohort, view, frozen)
+
+
+def rule_text(rule: VoteRule) -> str:
+    """Return a rule in words."""
+    if rule.single_rater:
+        return "one rater alone decides"
+    return f"{rule.k} of {rule.n} votes make present, a tie is {str(rule.tie).replace('_', ' ')}"
+
+
+def _labels_since(view: RoundView | None, frozen: Reference) -> bool:
+    """Return whether the round took labels again after a vote was frozen."""
+    opening = (RoundAction.OPENED, RoundAction.REOPENED)
+    return view is not None and any(e.action in opening and e.at > frozen.created_at for e in view.events)
+
+
+def _opening(here: state.Here, cohort: Cohort, before: RoundView | None) -> None:
+    study = here.study
+    raters = [name for name, roles in study.roster.people.items() if Role.RATER in roles]
+    with st.expander("Open a round", expanded=before is None, icon=":material/play_arrow:"):
+        if before is not None:
+            st.markdown("The guideline has changed since the last round, so this is a new one.")
+        if not raters:
+            st.info("Nobody is a rater yet. Add raters with the command workbench user add.")
+            return
+        st.markdown(
+            "Opening fixes all of this until the votes are frozen. "
+            f"**Rule:** {rule_text(study.vote_rule)}. **Uncertain counts as** "
+            f"{widgets.plain(widgets.policy_text(study.label_set.vote_policies, study.label_set))}. "
+            f"**Guideline:** {widgets.plain(study.label_set.title)}, version {widgets.plain(study.label_set.version)} "
+            f"({short(study.label_set.hash)}). **Answers:** {_answers(study.settings.rater_states)}."
+        )
+        chosen = st.multiselect(
+            "Raters",
+            raters,
+            default=raters if len(raters) <= study.vote_rule.n else [],
+            max_selections=study.vote_rule.n,
+            help=f"The vote counts {study.vote_rule.n}. Nobody can join later.",
+            key=f"round.raters.{cohort.name}",
+        )
+        members = len(cohort.members)
+        twice = st.number_input(
+            "Reports that each rater gets twice",
+            0,
+            members // 2,
+            min(rounds.TWICE, members // 10),
+            help="Unannounced; they tell how far a rater agrees with themselves and never vote.",
+            key=f"round.twice.{cohort.name}",
+            width=260,
+        )
+        if st.button("Open the round", type="primary", disabled=not chosen, key="round.open"):
+            with widgets.explained():
+                made = rounds.open_round(study, here.actor, cohort.name, raters=chosen, twice=int(twice))
+                state.say(f"The round {made.round.name} is open for {', '.join(made.round.raters)}.")
+                st.rerun()
+
+
+def _answers(states: tuple[object, ...]) -> str:
+    return ", ".join(str(s).replace("_", " ") for s in states)
+
+
+def _standing(here: state.Here, cohort: Cohort, view: RoundView) -> None:
+    held = view.round
+    last = view.events[-1]
+    with st.container(border=True):
+        why = f": {last.reason}" if last.reason else ""
+        st.markdown(
+            f"**Round {widgets.plain(held.name)}** is :{'green' if view.open else 'gray'}-badge["
+            f"{'open' if view.open else 'closed'}] – {ACTIONS[last.action]} by {widgets.plain(last.actor)} on "
+            f"{last.at:%Y-%m-%d %H:%M} UTC{widgets.plain(why)}"
+        )
+        st.caption(
+            widgets.plain(
+                f"Fixed: {rule_text(held.rule)} · uncertain is "
+                f"{widgets.policy_text(held.vote_policies, here.study.label_set)} · guideline "
+                f"{short(held.label_set_hash)} · answers {_answers(held.states)} · {held.twice} reports come twice"
+            )
+        )
+        _progress(here, cohort, view)
+        if len(view.events) > 1:
+            with st.expander("What happened to it"):
+                for e in view.events:
+                    why = f" · {e.reason}" if e.reason else ""
+                    st.markdown(widgets.plain(f"{e.at:%Y-%m-%d %H:%M} UTC · {ACTIONS[e.action]} by {e.actor}{why}"))
+        if here.may(Role.LEAD):
+            _turning(here, cohort, view)
+
+
+def _progress(here: state.Here, cohort: Cohort, view: RoundView) -> None:
+    done = data.rating_progress(here, cohort.name)
+    columns = st.columns(3, gap="medium")
+    for i, rater in enumerate(view.round.raters):
+        n = done.get(rater, 0)
+        columns[i % 3].progress(
+            min(n / len(cohort.members), 1.0), text=f"{widgets.plain(rater)}: {n} of {len(cohort.members)}"
+        )
+
+
+def _turning(here: state.Here, cohort: Cohort, view: RoundView) -> None:
+    if view.open:
+        with st.popover("Close the round", icon=":material/stop_circle:"):
+            st.markdown("A closed round takes no more labels. Re-opening it is recorded with its reason.")
+            reason = st.text_input("Reason (optional)", key=f"round.close-reason.{cohort.name}")
+            if st.button("Close it now", key="round.close"):
+                with widgets.explained():
+                    rounds.close_round(here.study, here.actor, cohort.name, reason=reason.strip())
+                    state.say(f"The round {view.round.name} is closed.")
+                    st.rerun()
+    elif view.round.label_set_hash == here.study.label_set.hash:
+        with st.popover("Re-open the round", icon=":material/restart_alt:"):
+            st.markdown("The raters can change their labels again. References that are frozen stay as they are.")
+            reason = st.text_input("Why is it re-opened?", key=f"round.reopen-reason.{cohort.name}")
+            if st.button("Re-open it on record", key="round.reopen"):
+                with widgets.explained():
+                    rounds.reopen_round(here.study, here.actor, cohort.name, reason=reason)
+                    state.say(f"The round {view.round.name} takes labels again.")
+                    st.rerun()
+
+
+def _freezing(here: state.Here, cohort: Cohort, view: RoundView | None, frozen: Reference | None) -> None:
+    progress = data.rating_progress(here, cohort.name)
+    if view is None:
+        for rater, n in progress.items():
+            st.progress(
+                min(n / len(cohort.members), 1.0),
+                text=f"{widgets.plain(rater)}: {n} of {len(cohort.members)}",
+                width=520,
+            )
+    if not progress:
+        st.info("Nobody has submitted labels for this cohort yet. Raters label on the page Annotate.")
+        return
+    rule = view.round.rule if view else here.study.vote_rule
+    st.markdown(
+        f"Freezing counts the votes of **{widgets.plain(cohort.name)}** as they stand ({rule_text(rule)}). What is "
+        "frozen never changes afterwards" + (", and the round is closed." if view and view.open else ".")
+    )
+    reason = ""
+    if frozen is not None:
+        reason = st.text_input(f"Why is there another version after {frozen.name}?", key=f"freeze.reason.{cohort.name}")
+    sure = st.checkbox("The raters are done: freeze these votes for good", key=f"freeze.sure.{cohort.name}")
+    ready = sure and (frozen is None or bool(reason.strip()))
+    if st.button("Freeze the reference", type="primary", disabled=not ready, icon=":material/lock:"):
+        with widgets.explained(), st.spinner("Counting the votes"):
+            made = reference.freeze(here.study, here.actor, cohort.name, reason=reason)
+            state.say(f"Reference {made.name} ({short(made.hash)}) is frozen.")
+            st.rerun()
