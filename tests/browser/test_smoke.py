@@ -32,7 +32,18 @@ def test_every_page_of_the_demo_study_opens(browsing: ModuleType, driver: WebDri
             assert "Page not found" not in driver.find_element(By.TAG_NAME, "body").text
         driver.get(address)
         browsing.settle(driver)
-        assert driver.current_url == f"{address}/reports"
+        assert driver.current_url.partition("?")[0] == f"{address}/reports"
+
+
+def test_a_reload_keeps_who_one_is_in_the_demo(browsing: ModuleType, driver: WebDriver, made_demo: Path) -> None:
+    with browsing.server(made_demo) as address:
+        driver.get(f"{address}/annotate")
+        browsing.settle(driver)
+        browsing.choose(driver, "Acting person", RATER)
+        assert "is not a rater" not in browsing.text_of(driver)
+        driver.refresh()
+        browsing.settle(driver)
+        assert "is not a rater" not in browsing.text_of(driver)
 
 
 def test_the_loop_is_clicked_from_a_synonym_to_the_history(
