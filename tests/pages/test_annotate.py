@@ -7,6 +7,7 @@ from streamlit.testing.v1 import AppTest
 
 from workbench.domain.findings import State
 from workbench.ui import rating
+from workbench.ui.state import Here
 from workbench.workflow.annotate import Entry, open_report, queue
 from workbench.workflow.demo import LEAD, RATER
 from workbench.workflow.reference import freeze
@@ -112,3 +113,107 @@ def test_a_finding_is_explained_by_definition_include_and_exclude(study: Study) 
     told = rating.finding_help(finding).replace("\\", "")
     for part in (finding.name_zh, finding.definition, finding.include, finding.exclude):
         assert part in told
+
+
+def press(app: AppTest, key: str) -> AppTest:
+    return app.button(key=f"rate.{key}").click().run()
+
+
+def test_each_finding_shows_its_key(open_page: Open, study: Study) -> None:
+    app = open_page(study.folder, "annotate", RATER)
+    labels = [control.label for control in app.main.segmented_control]
+    keys = rating.keys(Here(study, study.actor(RATER)))
+    assert all(label.startswith(f"`{key}` ") for label, key in zip(labels, keys.values(), strict=True))
+
+
+def test_undo_takes_back_one_change_after_the_other(open_page: Open, study: Study, first: Entry) -> None:
+    app = open_page(study.folder, "annotate", RATER)
+    assert app.button(key="rate.undo-button").disabled
+    mark(app, first, "fracture", State.PRESENT)
+    mark(app, first, "fracture", State.UNCERTAIN)
+    press(app, "undo-button")
+    assert own(study, first) == {"fracture": State.PRESENT}
+    assert app.segmented_control(key=control(first, "fracture")).value is State.PRESENT
+    press(app, "undo-button")
+    assert own(study, first) == {}
+    assert app.button(key="rate.undo-button").disabled
+
+
+def test_two_tabs_lose_nothing_and_show_what_was_saved_last(open_page: Open, study: Study, first: Entry) -> None:
+    one, two = (open_page(study.folder, "annotate", RATER) for _ in range(2))
+    mark(one, first, "fracture", State.PRESENT)
+    mark(two, first, "pneumonia", State.UNCERTAIN)
+    assert own(study, first) == {"fracture": State.PRESENT, "pneumonia": State.UNCERTAIN}
+    assert two.segmented_control(key=control(first, "fracture")).value is State.PRESENT
+    mark(one, first, "fracture", State.UNCERTAIN)
+    assert one.segmented_control(key=control(first, "pneumonia")).value is State.UNCERTAIN
+    assert own(study, first) == {"fracture": State.UNCERTAIN, "pneumonia": State.UNCERTAIN}
+
+
+def test_an_unsure_report_is_put_aside_and_comes_back_at_the_end(open_page: Open, study: Study, first: Entry) -> None:
+    app = open_page(study.folder, "annotate", RATER)
+    mark(app, first, "fracture", State.UNCERTAIN)
+    press(app, "come-back")
+    after = queue(study, study.actor(RATER), "validation")
+    assert after.flagged == {first}
+    assert after.next == after.order[1]
+    assert any(after.order[1].report_id in element.value for element in app.main.markdown)
+    assert "1 to come back to" in app.main.get("progress")[0].proto.text
+    press(app, "previous")
+    assert any("to come back to" in element.value for element in app.main.markdown)
+    press(app, "submit")
+    assert queue(study, study.actor(RATER), "validation").submitted == {first}
+
+
+def test_a_comment_is_kept_with_draft_and_submission(open_page: Open, study: Study, first: Entry) -> None:
+    app = open_page(study.folder, "annotate", RATER)
+    app.text_input(key=control(first, "comment")).set_value("old film?").run()
+    mark(app, first, "fracture", State.PRESENT)
+    press(app, "submit")
+    saved = open_report(study, study.actor(RATER), "validation", first).submitted
+    assert saved is not None
+    assert (saved.comment, saved.states) == ("old film?", {"fracture": State.PRESENT})
+
+
+def test_submitted_labels_change_only_with_a_reason(open_page: Open, study: Study, first: Entry) -> None:
+    app = open_page(study.folder, "annotate", RATER)
+    press(app, "none")
+    press(app, "previous")
+    mark(app, first, "fracture", State.PRESENT)
+    press(app, "submit")
+    assert "say why they change" in app.error[0].value
+    app.text_input(key=control(first, "reason")).set_value("overlooked the rib")
+    press(app, "submit")
+    saved = open_report(study, study.actor(RATER), "validation", first).submitted
+    assert saved is not None
+    assert (saved.reason, saved.states) == ("overlooked the rib", {"fracture": State.PRESENT})
+
+
+def test_after_a_block_a_pause_is_offered(open_page: Open, study: Study, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("workbench.ui.rating_state.BLOCK", 2)
+    app = open_page(study.folder, "annotate", RATER)
+    press(app, "none")
+    assert app.main.segmented_control
+    press(app, "none")
+    assert "A good moment to rest your eyes" in app.success[0].value
+    assert not app.main.segmented_control
+    press(app, "go-on")
+    assert app.main.segmented_control
+
+
+def test_the_time_left_is_told_from_ones_own_pace(open_page: Open, study: Study) -> None:
+    app = open_page(study.folder, "annotate", RATER)
+    assert "left" not in app.main.get("progress")[0].proto.text
+    press(app, "none")
+    assert " min left" in app.main.get("progress")[0].proto.text
+
+
+def test_a_second_reading_looks_like_any_other(open_page: Open, study: Study) -> None:
+    order = queue(study, study.actor(RATER), "validation").order
+    app = open_page(study.folder, "annotate", RATER)
+    again = next(i for i, entry in enumerate(order) if entry.reading == 2)
+    app.session_state[f"rate.report.{RATER}.validation"] = order[again]
+    app.run()
+    (line,) = [m.value for m in app.main.markdown if "Report " in m.value]
+    assert line.replace("\\", "") == f"**Report {again + 1} of {len(order)}** · {order[again].report_id} · new"
+    assert own(study, order[again]) is None

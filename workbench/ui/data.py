@@ -11,6 +11,7 @@ from typing import TypeVar, cast
 
 import streamlit as st
 
+from workbench.domain.actors import Role
 from workbench.domain.hashing import short
 from workbench.domain.prompts import Decision, Prompt, Revision, RevisionStatus
 from workbench.domain.references import Reference
@@ -18,7 +19,7 @@ from workbench.domain.reports import Report
 from workbench.errors import InputError, NotFoundError
 from workbench.evaluation.policies import PolicyTable
 from workbench.ui.state import Here, Token
-from workbench.workflow import accept, browse, cohorts, errors, history, prompts, reference, run, score
+from workbench.workflow import accept, browse, cohorts, errors, history, prompts, reference, rounds, run, score
 from workbench.workflow.run import PreparedRun
 from workbench.workflow.score import Score
 
@@ -84,16 +85,24 @@ class ReferenceCard:
 
 
 def reference_cards(here: Here) -> list[ReferenceCard]:
-    """Return the frozen references, oldest first."""
+    """Return the frozen references, oldest first; none of a round that is open again, for whoever rates (method 6)."""
 
     def read() -> list[ReferenceCard]:
-        names = {view.cohort.hash: view.cohort.name for view in cohort_views(here)}
+        cohort_of = {view.cohort.hash: view.cohort for view in cohort_views(here)}
+        blind = {h for h, cohort in cohort_of.items() if _rates_blind(here, rounds.round_of(here.study, cohort))}
         return [
-            ReferenceCard(r.name, r.hash, names.get(r.cohort_hash, "?"), r.simulated, r.rule.single_rater)
+            ReferenceCard(r.name, r.hash, cohort_of[r.cohort_hash].name, r.simulated, r.rule.single_rater)
             for r in reference.list_references(here.study)
+            if r.cohort_hash in cohort_of and r.cohort_hash not in blind
         ]
 
     return _read(here, "reference cards", read)
+
+
+def _rates_blind(here: Here, view: rounds.RoundView | None) -> bool:
+    if view is None or not view.open:
+        return False
+    return here.actor.name in view.round.raters or here.actor.roles == {Role.RATER}
 
 
 def get_reference(here: Here, name: str) -> Reference:

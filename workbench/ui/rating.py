@@ -103,7 +103,7 @@ def _progress(here: state.Here, cohort: str, queue: Queue, entry: annotate.Entry
         told.append(f"{len(queue.drafts - queue.flagged)} in draft")
     if queue.flagged:
         told.append(f"{len(queue.flagged)} to come back to")
-    if queue.seconds and done < total:
+    if queue.seconds is not None and done < total:
         told.append(f"about {duration(queue.seconds * (total - done))} left")
     st.progress(done / total, text=" · ".join(told), width=470)
     at = queue.order.index(entry) if entry else total

@@ -6,7 +6,7 @@ from workbench.domain.actors import Role
 from workbench.domain.cohorts import Cohort
 from workbench.domain.hashing import short
 from workbench.domain.references import Reference, VoteRule
-from workbench.domain.rounds import RoundAction
+from workbench.domain.rounds import RoundAction, RoundEvent
 from workbench.ui import data, state, widgets
 from workbench.workflow import reference, rounds
 from workbench.workflow.rounds import RoundView
@@ -19,7 +19,10 @@ def draw(here: state.Here, cohort: Cohort, view: RoundView | None, frozen: Refer
     if view is None or (not view.open and view.round.label_set_hash != here.study.label_set.hash):
         _opening(here, cohort, view)
     if view is not None:
-        _standing(here, cohort, view)
+        # Once its votes are frozen a closed round is history, and the reference below is what one came for.
+        past = frozen is not None and not view.open
+        with st.expander(f"Round {widgets.plain(view.round.name)}") if past else st.container(border=True):
+            _standing(here, cohort, view)
     if frozen is None or _labels_since(view, frozen):
         _freezing(here, cohort, view, frozen)
 
@@ -84,29 +87,27 @@ def _answers(states: tuple[object, ...]) -> str:
 
 def _standing(here: state.Here, cohort: Cohort, view: RoundView) -> None:
     held = view.round
-    last = view.events[-1]
-    with st.container(border=True):
-        why = f": {last.reason}" if last.reason else ""
-        st.markdown(
-            f"**Round {widgets.plain(held.name)}** is :{'green' if view.open else 'gray'}-badge["
-            f"{'open' if view.open else 'closed'}] – {ACTIONS[last.action]} by {widgets.plain(last.actor)} on "
-            f"{last.at:%Y-%m-%d %H:%M} UTC{widgets.plain(why)}"
+    st.markdown(
+        f"**Round {widgets.plain(held.name)}** is :{'green' if view.open else 'gray'}-badge["
+        f"{'open' if view.open else 'closed'}] – {_told(view.events[-1])}"
+    )
+    st.caption(
+        widgets.plain(
+            f"Fixed: {rule_text(held.rule)} · uncertain is "
+            f"{widgets.policy_text(held.vote_policies, here.study.label_set)} · guideline "
+            f"{short(held.label_set_hash)} · answers {_answers(held.states)} · {held.twice} reports come twice"
         )
-        st.caption(
-            widgets.plain(
-                f"Fixed: {rule_text(held.rule)} · uncertain is "
-                f"{widgets.policy_text(held.vote_policies, here.study.label_set)} · guideline "
-                f"{short(held.label_set_hash)} · answers {_answers(held.states)} · {held.twice} reports come twice"
-            )
-        )
-        _progress(here, cohort, view)
-        if len(view.events) > 1:
-            with st.expander("What happened to it"):
-                for e in view.events:
-                    why = f" · {e.reason}" if e.reason else ""
-                    st.markdown(widgets.plain(f"{e.at:%Y-%m-%d %H:%M} UTC · {ACTIONS[e.action]} by {e.actor}{why}"))
-        if here.may(Role.LEAD):
-            _turning(here, cohort, view)
+    )
+    if len(view.events) > 1:
+        st.caption("Before: " + "; ".join(_told(event) for event in view.events[:-1]))
+    _progress(here, cohort, view)
+    if here.may(Role.LEAD):
+        _turning(here, cohort, view)
+
+
+def _told(event: RoundEvent) -> str:
+    why = f" ({event.reason})" if event.reason else ""
+    return widgets.plain(f"{ACTIONS[event.action]} by {event.actor} on {event.at:%Y-%m-%d %H:%M} UTC{why}")
 
 
 def _progress(here: state.Here, cohort: Cohort, view: RoundView) -> None:
