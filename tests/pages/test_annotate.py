@@ -4,6 +4,7 @@ from collections.abc import Callable
 
 import pytest
 from streamlit.testing.v1 import AppTest
+from streamlit.testing.v1.element_tree import ButtonGroup
 
 from workbench.domain.findings import State
 from workbench.ui import rating
@@ -33,8 +34,13 @@ def control(report: Entry, of: str) -> str:
     return f"rate.{RATER}.validation.{report.report_id}.{report.reading}.{of}"
 
 
+def shown(app: AppTest, report: Entry, finding: str) -> ButtonGroup:
+    """The control of a finding, whichever version of it is on the page."""
+    return next(c for c in app.main.segmented_control if str(c.key).startswith(f"{control(report, finding)}."))
+
+
 def mark(app: AppTest, report: Entry, finding: str, state: State) -> None:
-    app.segmented_control(key=control(report, finding)).set_value(state).run()
+    shown(app, report, finding).set_value(state).run()
 
 
 def test_the_lead_is_told_who_rates(open_page: Open, study: Study) -> None:
@@ -65,7 +71,7 @@ def test_each_click_is_saved_as_a_draft(open_page: Open, study: Study, first: En
 def test_a_draft_is_there_again_in_another_session(open_page: Open, study: Study, first: Entry) -> None:
     mark(open_page(study.folder, "annotate", RATER), first, "fracture", State.PRESENT)
     again = open_page(study.folder, "annotate", RATER)
-    assert again.segmented_control(key=control(first, "fracture")).value is State.PRESENT
+    assert shown(again, first, "fracture").value is State.PRESENT
 
 
 def test_submitting_goes_on_to_the_next_report(open_page: Open, study: Study, first: Entry) -> None:
@@ -128,15 +134,16 @@ def test_each_finding_shows_its_key(open_page: Open, study: Study) -> None:
 
 def test_undo_takes_back_one_change_after_the_other(open_page: Open, study: Study, first: Entry) -> None:
     app = open_page(study.folder, "annotate", RATER)
-    assert app.button(key="rate.undo-button").disabled
     mark(app, first, "fracture", State.PRESENT)
     mark(app, first, "fracture", State.UNCERTAIN)
     press(app, "undo-button")
     assert own(study, first) == {"fracture": State.PRESENT}
-    assert app.segmented_control(key=control(first, "fracture")).value is State.PRESENT
+    assert shown(app, first, "fracture").value is State.PRESENT
     press(app, "undo-button")
     assert own(study, first) == {}
-    assert app.button(key="rate.undo-button").disabled
+    press(app, "undo-button")
+    assert own(study, first) == {}
+    assert not app.exception
 
 
 def test_two_tabs_lose_nothing_and_show_what_was_saved_last(open_page: Open, study: Study, first: Entry) -> None:
@@ -144,9 +151,9 @@ def test_two_tabs_lose_nothing_and_show_what_was_saved_last(open_page: Open, stu
     mark(one, first, "fracture", State.PRESENT)
     mark(two, first, "pneumonia", State.UNCERTAIN)
     assert own(study, first) == {"fracture": State.PRESENT, "pneumonia": State.UNCERTAIN}
-    assert two.segmented_control(key=control(first, "fracture")).value is State.PRESENT
+    assert shown(two, first, "fracture").value is State.PRESENT
     mark(one, first, "fracture", State.UNCERTAIN)
-    assert one.segmented_control(key=control(first, "pneumonia")).value is State.UNCERTAIN
+    assert shown(one, first, "pneumonia").value is State.UNCERTAIN
     assert own(study, first) == {"fracture": State.UNCERTAIN, "pneumonia": State.UNCERTAIN}
 
 

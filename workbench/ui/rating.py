@@ -12,6 +12,7 @@ from workbench.domain.annotations import Annotation, Mark
 from workbench.domain.findings import Finding, State
 from workbench.ui import rating_state, reading, shortcuts, state, widgets
 from workbench.ui.rating_state import Desk, Sheet
+from workbench.ui.undisturbed import undisturbed
 from workbench.workflow import annotate
 from workbench.workflow.annotate import Queue, RatingTask
 
@@ -75,6 +76,7 @@ def desk(here: state.Here, names: Sequence[str]) -> None:
         st.success("You have submitted every report of this cohort. Thank you.", icon=":material/done_all:")
         return
     at = Desk(here, cohort, entry)
+    rating_state.hear(at)  # what arrived while an earlier press was being worked off
     task = annotate.open_report(here.study, here.actor, cohort, entry)
     rating_state.start_clock(at, task)
     sheet = rating_state.sheet_of(task)
@@ -204,26 +206,35 @@ def _controls(at: Desk, task: RatingTask, sheet: Sheet) -> None:
 
 
 def _control(at: Desk, finding: Finding, key: str, options: Sequence[State], shown: State) -> None:
-    widget = at.key(finding.id)
-    if st.session_state.get(widget) != shown:
-        st.session_state[widget] = shown
+    # A control that changed by key or in another tab is another control: the browser may still be about to send the
+    # old one's state along with the next key, which would otherwise be taken for a click that sets it back.
+    version = int(st.session_state.get(at.key(f"{finding.id}.version"), 0))
+    widget = at.key(f"{finding.id}.{version}")
+    if st.session_state.get(widget, shown) != shown:
+        version += 1
+        widget = at.key(f"{finding.id}.{version}")
+        st.session_state[at.key(f"{finding.id}.version")] = version
     keycap = f"`{key}` " if key else ""
     st.segmented_control(
         f"{keycap}{widgets.plain(finding.name)}{NBSP + ':red[●]' if finding.critical else ''}",
         options,
+        default=shown,
         format_func=SHOWN.__getitem__,
         key=widget,
         help=finding_help(finding),
         width="stretch",
         required=True,
         on_change=_picked,
-        args=(at, finding.id),
+        args=(at, finding.id, widget),
     )
 
 
-def _picked(at: Desk, finding: str) -> None:
-    picked = st.session_state.get(at.key(finding))
+@undisturbed
+def _picked(at: Desk, finding: str, widget: str) -> None:
+    picked = st.session_state.get(widget)
     rating_state.hear(at)
+    if rating_state.is_echo(finding):
+        return
     rating_state.mark(at, finding, State(picked or State.NOT_MENTIONED))
 
 
@@ -278,7 +289,6 @@ def _bar(at: Desk, task: RatingTask, sheet: Sheet) -> None:
             "Undo",
             key="rate.undo-button",
             shortcut="Alt+Z",
-            disabled=not rating_state.can_undo(),
             on_click=lambda: rating_state.undo(at),
         )
     refused = st.session_state.get(rating_state.REFUSED)

@@ -11,6 +11,7 @@ from workbench.domain.annotations import Mark
 from workbench.domain.findings import State
 from workbench.errors import WorkbenchError
 from workbench.ui import shortcuts, state
+from workbench.ui.undisturbed import undisturbed
 from workbench.workflow import annotate
 from workbench.workflow.annotate import Entry, Queue, RatingTask
 
@@ -18,7 +19,10 @@ IDLE = 60.0  # seconds; of a longer pause between two acts no more than this cou
 BLOCK = 25  # reports after which a pause is offered
 CYCLE = (State.NOT_MENTIONED, State.PRESENT, State.UNCERTAIN, State.ABSENT)
 
+_ECHO = 2.0  # seconds after a key in which the browser may still send the control's state from before it
+
 _CLOCK = "rate.clock"
+_KEYED = "rate.keyed"
 _UNDO = "rate.undo"
 _LAST = "rate.last-finding"
 REFUSED = "rate.refused"
@@ -85,6 +89,7 @@ def current(here: state.Here, cohort: str, queue: Queue) -> Entry | None:
     return found
 
 
+@undisturbed
 def go_to(here: state.Here, cohort: str, entry: Entry | None) -> None:
     """Open a report, or the next unfinished one for None."""
     st.session_state[_current(here, cohort)] = entry
@@ -173,6 +178,7 @@ def _with_state(sheet: Sheet, finding: str, wanted: State) -> Sheet:
     return replace(sheet, states=states, evidence=kept)
 
 
+@undisturbed
 def mark(desk: Desk, finding: str, wanted: State | None = None) -> None:
     """Set a finding's state, or with None the next one of the round, and remember it for undo."""
 
@@ -183,10 +189,22 @@ def mark(desk: Desk, finding: str, wanted: State | None = None) -> None:
         undo.append((finding, before, sheet.evidence.get(finding)))
         return changed
 
+    if wanted is None:
+        _by_key(finding)
     if _keep(desk, change):
         st.session_state[_LAST] = finding
     elif st.session_state.get(_UNDO):
         st.session_state[_UNDO].pop()
+
+
+def _by_key(finding: str) -> None:
+    st.session_state.setdefault(_KEYED, {})[finding] = time.monotonic()
+
+
+def is_echo(finding: str) -> bool:
+    """Return whether what a control reports can be its state from before a key, which the browser sends late."""
+    keyed: dict[str, float] = st.session_state.get(_KEYED, {})
+    return finding in keyed and time.monotonic() - keyed[finding] < _ECHO
 
 
 def last_marked(sheet: Sheet) -> str:
@@ -195,6 +213,7 @@ def last_marked(sheet: Sheet) -> str:
     return last if last in sheet.states else ""
 
 
+@undisturbed
 def attach(desk: Desk, sentence: str) -> None:
     """Let the finding marked last rest on a sentence, or no longer on it when it did."""
 
@@ -215,6 +234,7 @@ def attach(desk: Desk, sentence: str) -> None:
         _keep(desk, change)
 
 
+@undisturbed
 def hear(desk: Desk) -> None:
     """Take the keys that were pressed and the sentences that were clicked on this report since the last time."""
     for press in shortcuts.presses(desk.token):
@@ -229,12 +249,14 @@ def can_undo() -> bool:
     return bool(st.session_state.get(_UNDO))
 
 
+@undisturbed
 def undo(desk: Desk) -> None:
     """Take back the last change on this report."""
     hear(desk)
     if not can_undo():
         return
     finding, before, words = st.session_state[_UNDO].pop()
+    _by_key(finding)
 
     def change(sheet: Sheet, _: RatingTask) -> Sheet:
         changed = _with_state(sheet, finding, before)
@@ -245,12 +267,14 @@ def undo(desk: Desk) -> None:
         st.session_state[_LAST] = finding
 
 
+@undisturbed
 def comment(desk: Desk) -> None:
     """Save the comment as it stands in its field."""
     text = str(st.session_state.get(desk.key("comment"), ""))
     _keep(desk, lambda sheet, _: replace(sheet, comment=text))
 
 
+@undisturbed
 def come_back(desk: Desk) -> None:
     """Put the report aside as one to come back to, and go on."""
     hear(desk)
@@ -258,6 +282,7 @@ def come_back(desk: Desk) -> None:
         _go_on(desk)
 
 
+@undisturbed
 def submit(desk: Desk, *, none_of_these: bool) -> None:
     """Submit the report as it stands and go on; after each block of reports a pause is offered."""
     hear(desk)

@@ -1,0 +1,150 @@
+"""A rater labels by keyboard alone, in a real Chromium on a real server."""
+
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+from selenium.webdriver.chrome.webdriver import WebDriver
+from selenium.webdriver.common.action_chains import ActionChains
+from selenium.webdriver.common.by import By
+from selenium.webdriver.common.keys import Keys
+from selenium.webdriver.support.ui import WebDriverWait
+
+from workbench.domain.annotations import Annotation, Mark
+from workbench.domain.findings import State
+from workbench.ui.shortcuts import keys_of
+from workbench.workflow.annotate import Entry, open_report, queue
+from workbench.workflow.demo import RATER
+from workbench.workflow.opening import open_study
+from workbench.workflow.study import Study
+
+MARKED = ".st-key-rating button[aria-checked=true]:not(:first-child)"
+
+
+@pytest.fixture
+def study(made_demo: Path, tmp_path: Path) -> Study:
+    """A demo study of the test's own."""
+    shutil.copytree(made_demo, tmp_path / "study")
+    return open_study(tmp_path / "study")
+
+
+@pytest.fixture
+def rating(browsing: ModuleType, driver: WebDriver, study: Study) -> Iterator[WebDriver]:
+    """The annotate page of the demo rater."""
+    with browsing.server(study.folder) as address:
+        driver.get(f"{address}/annotate")
+        browsing.settle(driver)
+        browsing.choose(driver, "Acting person", RATER)
+        yield driver
+
+
+def press(driver: WebDriver, *keys: str) -> None:
+    ActionChains(driver).send_keys(*keys).perform()
+
+
+def alt(driver: WebDriver, key: str) -> None:
+    ActionChains(driver).key_down(Keys.ALT).send_keys(key).key_up(Keys.ALT).perform()
+
+
+def await_text(driver: WebDriver, text: str) -> None:
+    WebDriverWait(driver, 12, poll_frequency=0.05).until(
+        lambda d: text in d.find_element(By.CSS_SELECTOR, "[data-testid=stMain]").text
+    )
+
+
+def await_marked(driver: WebDriver, *shown: str) -> None:
+    """Wait until exactly these states are set, from top to bottom."""
+    WebDriverWait(driver, 12, poll_frequency=0.05).until(
+        lambda d: (
+            d.execute_script(f"return [...document.querySelectorAll('{MARKED}')].map(b => b.innerText.trim())")
+            == list(shown)
+        )
+    )
+
+
+def last(study: Study, entry: Entry) -> Annotation:
+    own = open_report(study, study.actor(RATER), "validation", entry).own
+    assert own is not None
+    return own
+
+
+def test_three_reports_by_keyboard_alone(browsing: ModuleType, rating: WebDriver, study: Study) -> None:
+    order = queue(study, study.actor(RATER), "validation").order
+    ids = study.label_set.ids
+    key = dict(zip(ids, keys_of([finding.name for finding in study.label_set.findings]), strict=True))
+
+    # The first: two quick presses are uncertain, a third finding too many is taken back.
+    press(rating, key[ids[0]], key[ids[1]], key[ids[1]], key[ids[2]])
+    await_marked(rating, "present", "uncertain", "present")
+    alt(rating, "z")
+    await_marked(rating, "present", "uncertain")
+    alt(rating, "s")
+    await_text(rating, f"Report 2 of {len(order)}")
+    first = last(study, order[0])
+    assert (first.submitted, first.states) == (True, {ids[0]: State.PRESENT, ids[1]: State.UNCERTAIN})
+    assert first.seconds is not None
+
+    # The second mentions nothing.
+    await_marked(rating)
+    alt(rating, "n")
+    await_text(rating, f"Report 3 of {len(order)}")
+    second = last(study, order[1])
+    assert (second.submitted, second.states) == (True, {})
+    assert Mark.NONE_OF_THESE in second.marks
+
+    # The third is loaded anew in the middle: the draft is there, and a key goes on from it.
+    press(rating, key[ids[3]])
+    await_marked(rating, "present")
+    await_text(rating, "Draft saved at")
+    rating.refresh()
+    browsing.settle(rating)
+    browsing.choose(rating, "Acting person", RATER)
+    await_text(rating, f"Report 3 of {len(order)}")
+    await_marked(rating, "present")
+    press(rating, key[ids[3]])
+    await_marked(rating, "uncertain")
+    alt(rating, "s")
+    await_text(rating, "3 of 132 reports submitted")
+    assert last(study, order[2]).states == {ids[3]: State.UNCERTAIN}
+    assert last(study, order[2]).submitted
+    assert browsing.exceptions(rating) == []
+
+
+def test_what_is_written_is_text_and_saved_when_a_shortcut_ends_it(rating: WebDriver, study: Study) -> None:
+    order = queue(study, study.actor(RATER), "validation").order
+    ids = study.label_set.ids
+    key = dict(zip(ids, keys_of([finding.name for finding in study.label_set.findings]), strict=True))
+    press(rating, key[ids[0]])
+    await_marked(rating, "present")
+    field = rating.find_element(By.CSS_SELECTOR, "[data-testid=stMain] input[aria-label=Comment]")
+    field.send_keys(f"{key[ids[1]]} and more")
+    alt(rating, "s")
+    await_text(rating, f"Report 2 of {len(order)}")
+    saved = last(study, order[0])
+    assert (saved.submitted, saved.comment) == (True, f"{key[ids[1]]} and more")
+    assert saved.states == {ids[0]: State.PRESENT}
+
+
+def test_a_clicked_sentence_is_evidence_and_the_list_of_keys_opens_by_question_mark(
+    rating: WebDriver, study: Study
+) -> None:
+    order = queue(study, study.actor(RATER), "validation").order
+    ids = study.label_set.ids
+    press(rating, keys_of([finding.name for finding in study.label_set.findings])[0])
+    await_marked(rating, "present")
+    sentence = rating.find_elements(By.CSS_SELECTOR, ".wb-sentence")[-1]
+    words = " ".join(sentence.text.split())
+    sentence.click()
+    WebDriverWait(rating, 30).until(lambda d: d.find_elements(By.CSS_SELECTOR, ".wb-sentence.evidence"))
+    assert last(study, order[0]).evidence == {ids[0]: words}
+    press(rating, "?")
+    WebDriverWait(rating, 30).until(
+        lambda d: any("undo the last change" in e.text for e in d.find_elements(By.CSS_SELECTOR, ".wb-keys"))
+    )
+
+
+def test_everything_is_seen_without_scrolling(rating: WebDriver) -> None:
+    foot = rating.find_element(By.CSS_SELECTOR, ".st-key-rate_bar")
+    assert foot.location["y"] + foot.size["height"] <= 900
