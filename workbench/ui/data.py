@@ -20,6 +20,7 @@ from workbench.errors import InputError, NotFoundError
 from workbench.evaluation.policies import PolicyTable
 from workbench.ui.state import Here, Token
 from workbench.workflow import accept, browse, cohorts, errors, history, prompts, reference, rounds, run, score
+from workbench.workflow.raters import RaterStatistics, rater_statistics
 from workbench.workflow.run import PreparedRun
 from workbench.workflow.score import Score
 
@@ -163,6 +164,20 @@ def rows(here: Here, reference_name: str, labeler: str, *, accepted_only: bool) 
         )
 
     return _read(here, "history", read, reference_name, labeler, accepted_only)
+
+
+def raters(here: Here, reference_name: str) -> tuple[RaterStatistics, int | None]:
+    """Return how the raters of a reference compare, and which accepted revision stands beside (of the
+    study's first labeler)."""
+
+    def read() -> tuple[RaterStatistics, int | None]:
+        labeler = next(iter(here.study.settings.labelers))
+        scores = [row.score for row in rows(here, reference_name, labeler, accepted_only=True) if row.score]
+        score = scores[-1] if scores else None
+        found = rater_statistics(here.study, here.actor, get_reference(here, reference_name), score=score)
+        return found, score.prepared.number if score else None
+
+    return _read(here, "raters", read, reference_name)
 
 
 def scored(here: Here, reference_name: str) -> list[Score]:

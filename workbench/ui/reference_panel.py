@@ -6,7 +6,7 @@ import streamlit as st
 from workbench.domain.actors import Role
 from workbench.domain.hashing import short
 from workbench.domain.references import Outcome, Reference
-from workbench.ui import data, figures, state, tables, widgets
+from workbench.ui import data, figures, rater_panel, state, tables, widgets
 from workbench.workflow import adjudicate, reference
 from workbench.workflow.reference import ReferenceSummary
 
@@ -45,7 +45,11 @@ def draw(here: state.Here, chosen: Reference, known: list[Reference]) -> None:
     """Draw a reference's counts and agreement, which is a look at it, and the versions on its cohort."""
     summary = data.summary(here, chosen.name)
     _facts(here, summary)
-    agreement, table, versions = st.tabs(["Agreement per finding", "Votes and coefficients", "Versions"])
+    agreement, table, raters, versions = st.tabs(
+        ["Agreement per finding", "Votes and coefficients", "Raters", "Versions"],
+        key="reference.tabs",
+        on_change="rerun",
+    )
     with agreement:
         _picture(here, summary)
     with table:
@@ -58,6 +62,12 @@ def draw(here: state.Here, chosen: Reference, known: list[Reference]) -> None:
             column_config=columns,
             alt="Votes and agreement per finding",
         )
+    if raters.open and here.may(Role.LEAD, Role.ADMIN, Role.ADJUDICATOR):
+        with raters:
+            rater_panel.draw(here, chosen)
+    elif raters.open:
+        with raters:
+            st.info("The lead and the adjudicator compare the raters.")
     with versions:
         _versions(here, chosen, known)
 
