@@ -7,8 +7,8 @@ from workbench.domain.annotations import Mark
 from workbench.errors import InputError, RightsError
 from workbench.workflow import adjudicate, annotate
 from workbench.workflow.raters import rater_statistics
-from workbench.workflow.reference import freeze
-from workbench.workflow.rounds import open_round
+from workbench.workflow.reference import freeze, summarize
+from workbench.workflow.rounds import open_round, reopen_round
 from workbench.workflow.study import Study
 
 
@@ -56,3 +56,13 @@ def test_a_single_rater_cannot_be_compared(rated: Study, lead: Actor) -> None:
     alone = freeze(rated, lead, "development", raters=["rater1"], rule=VoteRule(1, 1))
     with pytest.raises(InputError, match="at least two raters"):
         rater_statistics(rated, lead, alone)
+
+
+def test_while_a_round_takes_labels_again_nobody_sees_counts(rated: Study, lead: Actor) -> None:
+    open_round(rated, lead, "development", raters=[f"rater{i}" for i in range(1, 7)])
+    vote = freeze(rated, lead, "development")
+    summarize(rated, lead, vote)
+    reopen_round(rated, lead, "development", reason="rater 3 corrects r5")
+    for look in (summarize, rater_statistics):
+        with pytest.raises(RightsError, match="development-round-1 takes labels"):
+            look(rated, lead, vote)

@@ -22,8 +22,8 @@ def draw(here: state.Here, chosen: Reference) -> None:
         heat = rater_figures.kappa_heat(found.pairs.raters, found.pairs.matrix())
         widgets.chart(heat, key="raters.kappa", alt="Mean Cohen kappa of each two raters")
     with right:
-        beside = f", revision {revision} beside each" if revision else ""
-        st.markdown(f"**Each against the vote of the others**{beside}: where people stand is what a model can reach.")
+        beside = f"; revision {revision} beside each, on the same cells" if revision else ""
+        st.markdown(f"**Each against the vote of the others**{beside}.")
         if found.benchmark is None:
             st.caption("With fewer than three raters no vote of the others remains.")
         else:

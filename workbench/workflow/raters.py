@@ -15,7 +15,7 @@ from workbench.evaluation.raters import Rates, present_rates
 from workbench.storage import annotations as annotation_store
 from workbench.storage import reports as report_store
 from workbench.workflow.cohorts import require_unlocked
-from workbench.workflow.reference import Codes, Votes, cohort_of, record_view, votes_of
+from workbench.workflow.reference import Codes, Votes, cohort_of, record_view, require_closed, votes_of
 from workbench.workflow.run import extractions
 from workbench.workflow.score import Score, arrays
 from workbench.workflow.study import Study
@@ -54,6 +54,7 @@ def rater_statistics(
     actor.require(Role.LEAD, Role.ADMIN, Role.ADJUDICATOR, to="compare the raters")
     cohort = cohort_of(study, reference)
     require_unlocked(study, cohort, "compare its raters")
+    require_closed(study, cohort)
     record_view(study, actor, reference)
     votes = votes_of(study, reference)
     with study.database.read() as conn:

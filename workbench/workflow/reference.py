@@ -13,7 +13,7 @@ from workbench.domain.annotations import Annotation
 from workbench.domain.cohorts import Cohort, Purpose
 from workbench.domain.findings import MISSING, State
 from workbench.domain.references import Outcome, Reference, ReferenceItem, VoteRule
-from workbench.errors import InputError, NotFoundError
+from workbench.errors import InputError, NotFoundError, RightsError
 from workbench.evaluation.agreement import Agreement, agreement
 from workbench.evaluation.consensus import Tally, collapse, per_finding, tally
 from workbench.storage import annotations as annotation_store
@@ -280,6 +280,7 @@ def summarize(study: Study, actor: Actor, reference: Reference) -> ReferenceSumm
     """
     cohort = cohort_of(study, reference)
     require_unlocked(study, cohort, "look at its reference")
+    require_closed(study, cohort)
     record_view(study, actor, reference)
     votes = votes_of(study, reference)
     collapsed = collapse(votes.codes, per_finding(reference.vote_policies, study.label_set.ids))
@@ -303,6 +304,16 @@ def summarize(study: Study, actor: Actor, reference: Reference) -> ReferenceSumm
             )
         )
     return ReferenceSummary(reference, cohort, len(votes.report_ids), tuple(rows), agreed)
+
+
+def require_closed(study: Study, cohort: Cohort) -> None:
+    """Raise RightsError while a round on the cohort takes labels, also one that was re-opened after a freeze."""
+    with study.database.read() as conn:
+        view = last_round(conn, cohort)
+    if view is not None and view.open:
+        raise RightsError(
+            f"The round {view.round.name} takes labels, so counts and agreement are shown to nobody; close it first."
+        )
 
 
 def record_view(study: Study, actor: Actor, reference: Reference) -> None:
