@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from workbench.errors import WorkbenchError
 from workbench.formats.label_sets import read_label_set
 from workbench.labelers.rules import RulesLabeler, check_engine
 from workbench.prompting.files import read_prompt
@@ -30,8 +31,11 @@ def all_of(state: str, *findings: str) -> dict[str, str]:
     return dict.fromkeys(findings, state)
 
 
-def test_1_the_engine_refuses_to_start_when_negation_is_dead() -> None:
+def test_1_the_engine_refuses_to_start_when_negation_is_dead(monkeypatch: pytest.MonkeyPatch) -> None:
     check_engine()
+    monkeypatch.setattr("workbench.labelers.sentence_reader.longest_cues", lambda found: [])
+    with pytest.raises(WorkbenchError, match="no report is labeled"):
+        check_engine()
 
 
 @pytest.mark.parametrize(

@@ -173,10 +173,6 @@ def test_the_engines_version_is_part_of_what_identifies_the_labeler() -> None:
     assert LABELER.settings.kind == "rules"
 
 
-def test_the_engine_passes_its_own_check() -> None:
-    check_engine()
-
-
 def test_an_engine_whose_negation_is_dead_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("workbench.labelers.sentence_reader.longest_cues", lambda found: [])
     with pytest.raises(WorkbenchError, match="no report is labeled"):

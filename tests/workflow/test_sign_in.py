@@ -244,13 +244,14 @@ def test_nobody_is_locked_out_for_longer_than_two_minutes(study: Study, person: 
 
 def test_a_right_password_ends_the_pauses(study: Study, person: str) -> None:
     last = fail(study, 5)
-    enter(study, at=last + 4 * SECOND)
-    fail(study, 3, at=last + 4 * SECOND)
+    assert enter(study, at=last + 4 * SECOND)
+    assert fail(study, 3, at=last + 4 * SECOND) == last + 4 * SECOND, "three failures cost no pause again"
 
 
 def test_failures_are_forgotten_after_an_hour(study: Study, person: str) -> None:
     last = fail(study, 9)
-    fail(study, 3, at=last + slow_down.FORGOTTEN_AFTER + SECOND)
+    later = last + slow_down.FORGOTTEN_AFTER + SECOND
+    assert fail(study, 3, at=later) == later, "three failures cost no pause again"
 
 
 def test_a_clock_that_was_set_back_locks_nobody_out(study: Study, person: str) -> None:
