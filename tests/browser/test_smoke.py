@@ -52,6 +52,11 @@ def test_the_loop_is_clicked_from_a_synonym_to_the_history(
     folder = tmp_path / "study"
     shutil.copytree(made_demo, folder)
     newest = find_revision(open_study(folder)).revision.number
+
+    def shows(text: str) -> None:
+        WebDriverWait(driver, 60).until(lambda d: text in browsing.text_of(d), f"the page never shows {text!r}")
+        browsing.settle(driver)
+
     with browsing.server(folder) as address:
         driver.get(f"{address}/revise")
         browsing.settle(driver)
@@ -61,16 +66,16 @@ def test_the_loop_is_clicked_from_a_synonym_to_the_history(
         WebDriverWait(driver, 30).until(lambda d: "entirely new phrase' added" in browsing.text_of(d))
         browsing.settle(driver)
         browsing.click(driver, "Try it")
-        assert "Becomes right" in browsing.text_of(driver)
+        shows("Becomes right")
         browsing.field(driver, "What changed and why").send_keys("A phrase nobody writes", Keys.ENTER)
         browsing.settle(driver)
         browsing.click(driver, "Save as candidate")
-        assert f"Saved as revision {newest + 1}" in browsing.text_of(driver)
+        shows(f"Saved as revision {newest + 1}")
 
         browsing.click(driver, "Start the run")
         WebDriverWait(driver, 90).until(lambda d: "Macro-F1" in browsing.text_of(d))
         browsing.settle(driver)
-        assert "300 of 300 reports" in browsing.text_of(driver)
+        shows("300 of 300 reports")
 
         browsing.click(driver, "Accept or reject it")
         for box in driver.find_elements(By.CSS_SELECTOR, "[data-testid=stMain] [data-testid=stCheckbox] label"):
@@ -82,10 +87,10 @@ def test_the_loop_is_clicked_from_a_synonym_to_the_history(
                 browsing.settle(driver)
         browsing.click(driver, "Accept revision")
 
+        shows(f"At revision {newest + 1}")
         assert "History" in browsing.text_of(driver)
-        assert f"At revision {newest + 1}" in browsing.text_of(driver)
         browsing.tab(driver, "Revisions and decisions")
-        assert "A phrase nobody writes" in browsing.text_of(driver)
+        shows("A phrase nobody writes")
         assert browsing.exceptions(driver) == []
     accepted = find_revision(open_study(folder)).revision
     assert (accepted.number, accepted.status) == (newest + 1, RevisionStatus.ACCEPTED)
