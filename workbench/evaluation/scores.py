@@ -12,6 +12,7 @@ from workbench.evaluation.confusion import Cells, Confusion, check_truth, count,
 from workbench.evaluation.consensus import Codes, Flags
 from workbench.evaluation.evaluations import Evaluation, FindingScores
 from workbench.evaluation.intervals import (
+    NO_BOOTSTRAP,
     RESAMPLES,
     SEED,
     Indices,
@@ -97,7 +98,7 @@ def whole_and_resamples(
 
 def _figures(values: Numbers, samples: Numbers, ns: Sequence[int], reasons: Sequence[str]) -> tuple[Figure, ...]:
     """Put values [column] and samples [resample, column] together; NaN values become undefined for their reason."""
-    alone = "" if samples.shape[0] else "no interval: a bootstrap over patients needs two patients and a resample"
+    alone = "" if samples.shape[0] else NO_BOOTSTRAP
     low, high, _ = percentile_interval(samples) if samples.shape[0] else (np.full_like(values, np.nan),) * 3
     return tuple(
         undefined(reason, n)
