@@ -16,7 +16,9 @@ class LabelerSettings:
 
     ``options`` are settings of one kind of labeler that can change a label (the scripted labeler's file hash, the
     rules engine's version); ``concurrency``, ``timeout`` and ``delay`` only change how fast it goes. ``file`` says
-    where the scripted labeler's replies lie on this computer; what is in it is known by its hash.
+    where the scripted labeler's replies lie on this computer; what is in it is known by its hash. ``api_key_env``
+    names the environment variable that holds the key, never the key. ``context_tokens`` is how much the model reads
+    at once, where known. ``price`` is what it costs, None where nobody said.
     """
 
     name: str
@@ -31,6 +33,9 @@ class LabelerSettings:
     timeout: float = 60.0
     delay: float = 0.0
     file: str | None = None
+    api_key_env: str | None = None
+    context_tokens: int | None = None
+    price: "Price | None" = None
 
     @property
     def identity(self) -> dict[str, object]:
@@ -51,6 +56,22 @@ class LabelerSettings:
         return content_hash("labeler", self.identity)
 
 
+@dataclass(frozen=True, slots=True)
+class Price:
+    """What a model costs per million tokens, in one currency. ``cached_input`` is None where nobody said: full price."""
+
+    input: float
+    output: float
+    cached_input: float | None = None
+    currency: str = "USD"
+
+    def of(self, input_tokens: int, output_tokens: int, cached_tokens: int = 0) -> float:
+        """Return the cost of a call. ``cached_tokens`` are those of ``input_tokens`` that came from a cache."""
+        cached = self.input if self.cached_input is None else self.cached_input
+        fresh = input_tokens - cached_tokens
+        return (fresh * self.input + cached_tokens * cached + output_tokens * self.output) / 1_000_000
+
+
 class ExtractionStatus(StrEnum):
     """How an attempt to label one report ended. Only ``ok`` carries labels; nothing else is ever read as absent."""
 
@@ -62,6 +83,18 @@ class ExtractionStatus(StrEnum):
     WRONG_LABEL = "wrong_label"
     TOO_LONG = "too_long"
     FAILED = "failed"
+
+
+class Flag(StrEnum):
+    """What is doubtful about a reply that can be used, for a clinician to look at. It changes no label."""
+
+    INVENTED_EVIDENCE = "invented_evidence"  # the quote does not stand in the report
+    INEXACT_EVIDENCE = "inexact_evidence"  # it does, but for case, white space or punctuation at its ends
+    NO_EVIDENCE = "no_evidence"
+    EXAMPLE_EVIDENCE = "example_evidence"  # the quote stands in a worked example of the prompt
+    OTHERWISE_READ = "otherwise_read"  # the rules labeler reads the quote the other way
+    LISTED_TWICE = "listed_twice"  # twice with the same state, and merged
+    REPAIRED = "repaired"  # the second reply, asked for because the first could not be used
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +118,14 @@ class Extraction:
     input_tokens: int | None = None
     output_tokens: int | None = None
     latency: float | None = None  # seconds
+    cached_tokens: int | None = None  # of the input tokens, those that the server had read before
+    request_id: str = ""
+    served_model: str = ""  # as the server names it
+    finish_reason: str = ""  # in the server's word
+    constraint: str = ""  # how the reply was held to its form; see models.base.Constraint
+    reasoning: str = ""  # what the model wrote before its answer; kept, never read
+    unrepaired: str = ""  # the first reply, when this is the repaired one
+    flags: Mapping[Flag, tuple[str, ...]] = field(default_factory=dict)  # finding ids; none: the whole reply
 
     def state(self, finding_id: str) -> State | None:
         """Return the state of a finding, or None where the extraction failed."""

@@ -19,3 +19,7 @@ class Labeler(Protocol):
         Whatever is wrong with a reply is a status, never an exception; an exception means that there was no reply.
         """
         ...
+
+    async def close(self) -> None:
+        """Give back what it holds; nothing may be labelled afterwards."""
+        ...

@@ -40,3 +40,7 @@ class LanguageModelLabeler:
         messages = (self._system, Message(Role.USER, render_user(text)))
         completion = await self._model.complete(messages, schema=self._schema)
         return replace(read_reply(completion, self._label_set, self._form, text), latency=perf_counter() - started)
+
+    async def close(self) -> None:
+        """Give back the model's connections."""
+        await self._model.close()

@@ -111,6 +111,9 @@ class RulesLabeler:
         await asyncio.sleep(0)  # lets the runner save and beat between reports
         return Extraction(ExtractionStatus.OK, self.label_text(text))
 
+    async def close(self) -> None:
+        """Give back nothing: it holds only the prompt."""
+
     def _strengths(self, sentence: str) -> tuple[tuple[int, int], ...]:
         return tuple((finding, STRENGTH[state]) for finding, state in self._reader.states(sentence).items())
 
