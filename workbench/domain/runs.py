@@ -58,7 +58,7 @@ class LabelerSettings:
 
 @dataclass(frozen=True, slots=True)
 class Price:
-    """What a model costs per million tokens, in one currency. ``cached_input`` is None where nobody said: full price."""
+    """What a model costs per million tokens. Where nobody gave a price of cached input, it is the full one."""
 
     input: float
     output: float
