@@ -70,6 +70,10 @@ _SOURCES = (
     FROM round_events AS e JOIN rounds AS r ON r.hash = e.round_hash JOIN cohorts AS c ON c.hash = r.cohort_hash
     ORDER BY e.at, e.id""",
     _ANNOTATIONS,
+    # What was said in practice is no label; that it was said is an act.
+    """SELECT at, rater, iif(submitted, 'practice submitted', 'practice drafted'), report_id,
+        json_object('practice', practice_hash, 'seconds', seconds)
+    FROM practice_answers ORDER BY at, id""",
     """SELECT r.created_at, r.author, 'reference frozen', r.name, json_object('hash', r.hash, 'cohort', c.name,
         'label_set', r.label_set_hash, 'k', r.k, 'n', r.n, 'tie', r.tie, 'raters', json(r.raters),
         'vote_policies', json(r.vote_policies), 'simulated', json(iif(r.simulated, 'true', 'false')),

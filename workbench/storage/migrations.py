@@ -326,6 +326,25 @@ STEPS: tuple[tuple[str, tuple[str, ...]], ...] = (
             *_fixed("rounds", "round_events", "adjudications", "reference_views"),
         ),
     ),
+    (
+        "0008_practice",
+        (
+            # Practice reports are files and never rows of `reports`, so `report_id` points nowhere.
+            """CREATE TABLE practice_answers (
+                id INTEGER PRIMARY KEY,
+                rater TEXT NOT NULL,
+                practice_hash TEXT NOT NULL,
+                report_id TEXT NOT NULL,
+                submitted INTEGER NOT NULL CHECK (submitted IN (0, 1)),
+                at TEXT NOT NULL,
+                states TEXT NOT NULL,
+                evidence TEXT NOT NULL,
+                seconds REAL
+            ) STRICT""",
+            "CREATE INDEX practice_answers_by_rater ON practice_answers (practice_hash, rater, report_id)",
+            *_fixed("practice_answers"),
+        ),
+    ),
 )
 
 

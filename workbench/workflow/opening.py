@@ -49,12 +49,14 @@ def init_study(folder: Path, new: NewStudy) -> Study:
         raise InputError("Somebody of a new study has a blank name; write it out.")
     if toml.exists():
         raise ConflictError(f"{folder} already holds a study; name another folder.")
-    for there in (folder / "data" / "workbench.db", folder / "data" / "cxr21.yaml", folder / "prompts"):
+    data = ("workbench.db", "cxr21.yaml", "practice")
+    for there in (*(folder / "data" / name for name in data), folder / "prompts"):
         if there.exists() and (new.with_prompts or there.name != "prompts"):
             raise ConflictError(f"{there} is there already and a new study would overwrite it; name another folder.")
     try:
         toml.parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(HOME / "data" / "cxr21.yaml", toml.parent / "cxr21.yaml")
+        shutil.copytree(HOME / "data" / "practice", toml.parent / "practice")
         if new.with_prompts:
             shutil.copytree(HOME / "prompts", folder / "prompts")
         toml.write_text(_settings_text(new), encoding="utf-8")
