@@ -95,22 +95,6 @@ def test_an_undefined_macro_f1_leaves_a_gap_in_the_history() -> None:
     assert line.hovertext == ("no positive in the reference",)
 
 
-def test_agreement_leaves_out_what_is_undefined_and_puts_the_commonest_finding_on_top() -> None:
-    rows = [
-        figures.AgreementOfFinding("Rare", Figure(0.01, 300), {"alpha": undefined("no variation"), "AC1": F1}),
-        figures.AgreementOfFinding("Common", Figure(0.3, 300), {"alpha": F1, "AC1": F1}),
-    ]
-    figure = figures.agreement_dots(rows)
-    assert trace(figure, "alpha").y == ("Common",)
-    assert trace(figure, "AC1").y == ("Common", "Rare")
-    assert figure.layout.yaxis.categoryarray == ("Rare", "Common")
-
-
-def test_negative_agreement_is_inside_the_picture() -> None:
-    row = figures.AgreementOfFinding("Odd", Figure(0.1, 300), {"alpha": Figure(-0.3, 300)})
-    assert figures.agreement_dots([row]).layout.xaxis.range[0] < -0.3
-
-
 def test_findings_that_cannot_be_assessed_are_grey_in_the_expectation() -> None:
     bars = figures.expected_bars({"Fracture": 9.0, "Effusion": 10.0}, few=10).data[0]
     assert dict(zip(bars.y, bars.marker.color, strict=True)) == {"Effusion": figures.TEAL, "Fracture": figures.GREY}

@@ -9,6 +9,8 @@ import plotly.graph_objects as go
 from workbench.evaluation.gate import ACCURACY_FLOOR
 from workbench.evaluation.numbers import Figure
 from workbench.evaluation.scores import FEW
+from workbench.ui.heat_map import heat
+from workbench.ui.ink import Scale
 
 FLOOR = ACCURACY_FLOOR
 TOO_FEW = FEW
@@ -19,14 +21,14 @@ GREY = "#93a1a3"
 RED = "#c5524a"
 BESIDE = -0.06  # where a finding without a figure is marked
 _ROW = 24  # pixels a finding takes
-_RIGHT_AND_WRONG = [
-    [0.0, "#c5524a"],
-    [0.3, "#d98a7c"],
-    [0.4999, "#efd5cd"],
-    [0.5001, "#dcebeb"],
-    [0.7, "#8cc3c6"],
-    [1.0, TEAL],
-]
+_RIGHT_AND_WRONG: Scale = (
+    (0.0, RED),
+    (0.3, "#d98a7c"),
+    (0.4999, "#efd5cd"),
+    (0.5001, "#dcebeb"),
+    (0.7, "#8cc3c6"),
+    (1.0, TEAL),
+)
 _MARGIN = {"l": 8, "r": 16, "t": 60, "b": 48}
 
 
@@ -162,25 +164,10 @@ def confusion_heat(cells: Sequence[CellsOfFinding]) -> go.Figure:
                 for side, s in columns
             ]
         )
-    figure = go.Figure(
-        go.Heatmap(
-            z=shades,
-            x=[[f"reference: {side}" for side, _ in columns], [s for _, s in columns]],
-            y=[cell.name for cell in cells],
-            text=texts,
-            texttemplate="%{text}",
-            hovertext=hovers,
-            hoverinfo="text",
-            colorscale=_RIGHT_AND_WRONG,
-            zmin=-1,
-            zmax=1,
-            showscale=False,
-            xgap=2,
-            ygap=2,
-        )
+    both = [[f"reference: {side}" for side, _ in columns], [s for _, s in columns]]
+    figure = heat(
+        both, [cell.name for cell in cells], shades, _RIGHT_AND_WRONG, span=(-1, 1), texts=texts, hovers=hovers
     )
-    figure.update_xaxes(side="top", showgrid=False)
-    figure.update_yaxes(autorange="reversed", automargin=True, ticks="", showgrid=False, tickfont={"size": 13})
     figure.update_layout(height=_ROW * len(cells) + 90, margin={"l": 8, "r": 8, "t": 64, "b": 8})
     return figure
 
@@ -256,65 +243,20 @@ def accuracy_heat(steps: Sequence[Step], names: Sequence[str], floor: float = FL
     texts = [["" if v is None else f"{v:.0%}{' ▼' if v < floor else ''}" for v in row] for row in values]
     lowest = min([v for row in values for v in row if v is not None] + [floor - 0.05])
     at = (floor - lowest) / (1 - lowest)
-    figure = go.Figure(
-        go.Heatmap(
-            z=values,
-            x=[step.label for step in steps],
-            y=list(names),
-            text=texts,
-            texttemplate="%{text}",
-            colorscale=[[0, RED], [max(at - 1e-6, 0), "#e7bfa8"], [at, "#b9d9db"], [1, TEAL]],
-            zmin=lowest,
-            zmax=1,
-            showscale=False,
-            xgap=2,
-            ygap=2,
-            hovertemplate="%{y}, revision %{x}: %{z:.1%}<extra></extra>",
-        )
-    )
-    figure.update_xaxes(type="category", side="top", title="revision", showgrid=False)
-    figure.update_yaxes(autorange="reversed", automargin=True, ticks="", showgrid=False, tickfont={"size": 13})
+    scale = ((0.0, RED), (max(at - 1e-6, 0.0), "#e7bfa8"), (at, "#b9d9db"), (1.0, TEAL))
+    hovers = [
+        ["" if v is None else f"{name}, revision {step.label}: {v:.1%}" for step, v in zip(steps, row, strict=True)]
+        for name, row in zip(names, values, strict=True)
+    ]
+    labels = [step.label for step in steps]
+    figure = heat(labels, names, values, scale, span=(lowest, 1), texts=texts, hovers=hovers)
+    figure.update_xaxes(type="category", title="revision")
     figure.update_layout(height=_ROW * len(names) + 84, margin={"l": 8, "r": 8, "t": 56, "b": 8})
     return figure
 
 
 def _value(figure: Figure | None) -> float | None:
     return None if figure is None else figure.value
-
-
-@dataclass(frozen=True, slots=True)
-class AgreementOfFinding:
-    """The coefficients of one finding; which are undefined is said on hover."""
-
-    name: str
-    prevalence: Figure
-    coefficients: Mapping[str, Figure]
-
-
-def agreement_dots(rows: Sequence[AgreementOfFinding]) -> go.Figure:
-    """Draw each coefficient per finding, the commonest finding on top: rare ones are where they part."""
-    ordered = sorted(rows, key=lambda row: -(row.prevalence.value or 0.0))
-    figure = go.Figure()
-    looks = ((TEAL, "circle"), (ORANGE, "diamond"), (VIOLET, "square"))
-    names = list(ordered[0].coefficients) if ordered else []
-    for coefficient, (color, symbol) in zip(names, looks, strict=False):
-        drawn = [row for row in ordered if row.coefficients[coefficient].defined]
-        figure.add_trace(
-            go.Scatter(
-                x=[row.coefficients[coefficient].value for row in drawn],
-                y=[row.name for row in drawn],
-                mode="markers",
-                name=coefficient,
-                marker={"color": color, "symbol": symbol, "size": 9, "opacity": 0.9},
-                hovertemplate="%{y}: " + coefficient + " %{x:.3f}<extra></extra>",
-            )
-        )
-    figure.update_xaxes(title="agreement", tickformat=".1f", range=[min([0.0, *_defined(ordered)]) - 0.04, 1.05])
-    return _by_finding(figure, [row.name for row in ordered])
-
-
-def _defined(rows: Sequence[AgreementOfFinding]) -> list[float]:
-    return [f.value for row in rows for f in row.coefficients.values() if f.value is not None]
 
 
 def expected_bars(counts: Mapping[str, float], few: int = TOO_FEW) -> go.Figure:

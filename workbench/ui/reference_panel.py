@@ -6,7 +6,7 @@ import streamlit as st
 from workbench.domain.actors import Role
 from workbench.domain.hashing import short
 from workbench.domain.references import Outcome, Reference
-from workbench.ui import data, figures, rater_panel, state, tables, widgets
+from workbench.ui import data, rater_figures, rater_panel, state, tables, widgets
 from workbench.workflow import adjudicate, reference
 from workbench.workflow.reference import ReferenceSummary
 
@@ -110,14 +110,14 @@ def _picture(here: state.Here, summary: ReferenceSummary) -> None:
         "agreement: of the votes for present, the share of fellow raters who said so too."
     )
     rows = [
-        figures.AgreementOfFinding(
+        rater_figures.AgreementOfFinding(
             here.study.label_set.get(finding).name,
             row.prevalence,
             {"alpha": row.alpha, "AC1": row.ac1, "positive agreement": row.positive},
         )
         for finding, row in zip(summary.agreement.finding_ids, summary.agreement.findings, strict=True)
     ]
-    widgets.chart(figures.agreement_dots(rows), key="reference.agreement", alt="Agreement per finding")
+    widgets.chart(rater_figures.agreement_dots(rows), key="reference.agreement", alt="Agreement per finding")
     means = {"alpha": overall.alpha, "AC1": overall.ac1, "positive agreement": overall.positive}
     told = " · ".join(f"{name} {widgets.figure_text(f)} (n = {f.n} findings)" for name, f in means.items())
     st.caption(f"Means over the findings where defined: {told}.")
