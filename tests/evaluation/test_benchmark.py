@@ -6,7 +6,14 @@ import pytest
 from workbench.domain.findings import FAILED, MISSING, Policy
 from workbench.domain.references import VoteRule
 from workbench.errors import InputError
-from workbench.evaluation.benchmark import Benchmark, rule_of_others, single_rater_benchmark
+from workbench.evaluation.benchmark import (
+    Benchmark,
+    rule_of_others,
+    single_rater_benchmark,
+    vote_of_others,
+    with_model,
+)
+from workbench.evaluation.intervals import SEED
 
 RATERS = ["ann", "ben", "cai", "dee", "eli", "fay"]
 
@@ -99,3 +106,45 @@ def test_json_gives_the_same_benchmark_back() -> None:
     assert found.of("cai") is found.raters[2]
     with pytest.raises(KeyError):
         found.of("zoe")
+
+
+def test_the_means_interval_is_that_of_a_plain_loop_over_the_same_draws() -> None:
+    rng = np.random.default_rng(4)
+    truth = rng.random((30, 3)) < 0.3
+    votes = np.where(rng.random((30, 3, 4)) < 0.85, truth[..., None], ~truth[..., None]).astype(int)
+    patients = [f"p{i:02}" for i in rng.integers(0, 20, 30)]
+    policies = [Policy.ABSENT] * 3
+    found = single_rater_benchmark(list("abc"), RATERS[:4], votes, policies, patients, resamples=40)
+
+    names = sorted(set(patients))
+    means = []
+    for draw in np.random.default_rng(SEED).integers(0, len(names), size=(40, len(names))):
+        rows = [i for number in draw for i, patient in enumerate(patients) if patient == names[number]]
+        drawn = single_rater_benchmark(
+            list("abc"), RATERS[:4], votes[rows], policies, [patients[i] for i in rows], resamples=0
+        )
+        means.append(drawn.mean_rater.value)
+    expected = np.percentile(means, [2.5, 97.5])
+    assert (found.mean_rater.low, found.mean_rater.high) == pytest.approx(expected, abs=1e-12)
+    assert found.mean_rater.low < found.mean_rater.value < found.mean_rater.high
+
+
+def test_a_model_put_beside_a_kept_benchmark_is_scored_as_in_one_go() -> None:
+    rng = np.random.default_rng(1)
+    votes = rng.choice([1, 0, -1, MISSING], size=(15, 2, 5))
+    model = rng.choice([1, 0, -1, -2, FAILED], size=(15, 2))
+    policies, patients = [Policy.PRESENT, Policy.EXCLUDE], [str(i % 9) for i in range(15)]
+    given = {"predictions": model, "prediction_policies": policies, "resamples": 20}
+    at_once = single_rater_benchmark(["f", "g"], RATERS[:5], votes, policies, patients, **given)
+    kept = single_rater_benchmark(["f", "g"], RATERS[:5], votes, policies, patients, resamples=20)
+    assert kept.mean_model.value is None
+    assert with_model(kept, votes, policies, patients, **given) == at_once
+
+
+def test_the_vote_of_the_others_is_missing_where_the_rater_said_nothing() -> None:
+    votes = np.array([[1, 1, 0, 1], [1, 1, 1, MISSING], [0, 1, 1, 1]])[:, None, :]
+    own, others = vote_of_others(RATERS[:4], votes, [Policy.ABSENT], "dee")
+    assert own[:, 0].tolist() == [1, MISSING, 1]
+    assert others[:, 0].tolist() == [1, MISSING, 1]  # 2 of 3, not asked, 2 of 3
+    with pytest.raises(ValueError, match="zoe"):
+        vote_of_others(RATERS[:4], votes, [Policy.ABSENT], "zoe")

@@ -345,6 +345,31 @@ STEPS: tuple[tuple[str, tuple[str, ...]], ...] = (
             *_fixed("practice_answers"),
         ),
     ),
+    (
+        "0009_acts_heard",
+        (
+            # No history: up to where the numbered acts of a browser's tab are in the tables above.
+            """CREATE TABLE acts_heard (
+                person TEXT NOT NULL,
+                tab TEXT NOT NULL,
+                number INTEGER NOT NULL,
+                PRIMARY KEY (person, tab)
+            ) STRICT, WITHOUT ROWID""",
+        ),
+    ),
+    (
+        "0010_benchmarks",
+        (
+            # What a single radiologist reaches on a reference's own votes; ``inputs_hash`` names all it is made of.
+            """CREATE TABLE benchmarks (
+                reference_hash TEXT NOT NULL REFERENCES reference_standards (hash),
+                inputs_hash TEXT NOT NULL,
+                result TEXT NOT NULL,
+                PRIMARY KEY (reference_hash, inputs_hash)
+            ) STRICT, WITHOUT ROWID""",
+            *_fixed("benchmarks"),
+        ),
+    ),
 )
 
 
