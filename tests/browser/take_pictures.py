@@ -38,7 +38,7 @@ def candidate(study: Study) -> None:
     )
     prepared = prepare(study, lead, cohort="development", revision=made.prompt_hash)
     execute(study, prepared)
-    score_run(study, lead, prepared.run.hash, get_reference(study, "development-1"))
+    score_run(study, lead, prepared.run.hash, get_reference(study, lead, "development-1"))
 
 
 def mark(driver: WebDriver) -> None:

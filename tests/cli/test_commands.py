@@ -84,7 +84,7 @@ def test_a_locked_validation_cohort_is_refused_in_one_line(workbench: Run, study
         (["cohort", "list", "--study", "{study}/data/study.toml"], "is no study"),
         (["label", "missing.csv", "-o", "out.csv", "--study", "{study}"], "missing.csv"),
         (["import", "reports", ".", "--study", "{study}", "--as", "Demo rater"], "may not import"),
-        (["history", "--as", "x", "--study", "{study}"], "No such option"),
+        (["history", "--bogus", "x", "--study", "{study}"], "No such option"),
     ],
 )
 def test_what_a_user_can_cause_is_one_sentence(workbench: Run, study: str, arguments: list[str], told: str) -> None:

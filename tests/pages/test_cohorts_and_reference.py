@@ -95,10 +95,10 @@ def test_votes_are_frozen_only_after_saying_that_the_raters_are_done(open_page: 
     app.selectbox(key="reference.cohort").select("validation").run()
     freeze = next(button for button in app.main.button if button.label == "Freeze the reference")
     assert freeze.disabled
-    assert len(list_references(study)) == 1
+    assert len(list_references(study, study.actor(LEAD))) == 1
     app.main.checkbox[0].check().run()
     press(app, "Freeze the reference")
-    assert [reference.name for reference in list_references(study)] == ["development-1", "validation-1"]
+    assert [r.name for r in list_references(study, study.actor(LEAD))] == ["development-1", "validation-1"]
     assert not app.exception
 
 
@@ -135,7 +135,7 @@ def test_a_rater_sees_nothing_of_an_open_round(open_page: Open, study: Study) ->
 
 def test_a_reference_is_shown_with_what_it_rests_on(open_page: Open, study: Study) -> None:
     app = open_page(study.folder, "reference", LEAD)
-    reference = get_reference(study, "development-1")
+    reference = get_reference(study, study.actor(LEAD), "development-1")
     said = "\n".join(caption.value for caption in app.caption).replace("\\", "")
     for part in (reference.hash[:12], "4 of 6 votes", "Some of these votes are simulated", LEAD, *reference.raters):
         assert part in said

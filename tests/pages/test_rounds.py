@@ -121,7 +121,7 @@ def open_vote(study: Study) -> Study:
 
 
 def test_the_page_looks_at_no_count_before_the_lead_chooses(open_page: Open, open_vote: Study) -> None:
-    vote = get_reference(open_vote, "validation-1")
+    vote = get_reference(open_vote, open_vote.actor(LEAD), "validation-1")
     for person in (LEAD, RATER):
         app = on(open_page(open_vote.folder, "reference", person), "validation")
         assert not app.main.dataframe
@@ -143,7 +143,7 @@ def test_a_rater_cannot_end_the_adjudication(open_page: Open, open_vote: Study) 
 
 
 def test_versions_tell_what_an_adjudication_changed(open_page: Open, open_vote: Study) -> None:
-    vote, lead = get_reference(open_vote, "validation-1"), open_vote.actor(LEAD)
+    vote, lead = get_reference(open_vote, open_vote.actor(LEAD), "validation-1"), open_vote.actor(LEAD)
     for report, finding in adjudicate.open_keys(vote):
         adjudicate.decide(open_vote, lead, vote, report, finding, present=True, reason="as described")
     adjudicate.finish(open_vote, lead, vote)
@@ -154,4 +154,4 @@ def test_versions_tell_what_an_adjudication_changed(open_page: Open, open_vote: 
     assert list(versions["Primary"]) == [True, False]
     before = [vote.items[key].outcome for key in adjudicate.open_keys(vote)]
     assert len(changed) == sum(outcome is not Outcome.PRESENT for outcome in before) > 0
-    assert [r.name for r in list_references(open_vote)][-1] == "validation-1-adjudicated"
+    assert [r.name for r in list_references(open_vote, open_vote.actor(LEAD))][-1] == "validation-1-adjudicated"

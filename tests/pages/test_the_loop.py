@@ -41,7 +41,7 @@ def candidate(study: Study, *, scored: bool) -> Revision:
     if scored:
         prepared = prepare(study, lead, cohort="development", revision=made.prompt_hash)
         execute(study, prepared)
-        score_run(study, lead, prepared.run.hash, get_reference(study, "development-1"))
+        score_run(study, lead, prepared.run.hash, get_reference(study, lead, "development-1"))
     return made
 
 

@@ -38,8 +38,8 @@ def test_the_adjudicated_reference_stands_beside_the_vote(rated: Study, lead: Ac
         ("r5", "pleural_effusion", Outcome.SHORT, Outcome.NOT_PRESENT),
     ]
     assert (made.name, made.parent_hash, list(made.adjudicated)) == ("development-1-adjudicated", vote.hash, OPEN)
-    assert get_reference(rated, "development-1").hash == vote.hash, "the vote stays as it was"
-    assert get_reference(rated, made.name).hash == made.hash
+    assert get_reference(rated, lead, "development-1").hash == vote.hash, "the vote stays as it was"
+    assert get_reference(rated, lead, made.name).hash == made.hash
 
 
 def test_the_first_look_at_the_counts_ends_adjudication(rated: Study, lead: Actor, vote: Reference) -> None:

@@ -58,7 +58,7 @@ def test_a_restored_study_is_the_one_that_was_put_away(
     export_votes(rated, lead, "development", tmp_path / "before.csv", shape=Shape.LONG)
     export_votes(study, study.actor(LEAD), "development", tmp_path / "after.csv", shape=Shape.LONG)
     assert (tmp_path / "before.csv").read_bytes() == (tmp_path / "after.csv").read_bytes()
-    assert reference.get_reference(study).hash == reference.get_reference(rated).hash
+    assert reference.get_reference(study, lead).hash == reference.get_reference(rated, lead).hash
     assert study.database.integrity() == []
     assert [entry.name for entry in tmp_path.iterdir() if entry.name.startswith(".")] == []
 

@@ -35,7 +35,9 @@ def scored(study: Study, lead: Actor, prompt: Prompt, parent: str | None = None)
 
 
 def accepted(study: Study, lead: Actor, score: Score) -> None:
-    accept.accept(study, lead, accept.open_gate(study, score), reason="better", signed=ALL_CHECKS, override="test")
+    accept.accept(
+        study, lead, accept.open_gate(study, lead, score), reason="better", signed=ALL_CHECKS, override="test"
+    )
 
 
 def test_the_score_is_the_one_worked_out_by_hand(rated: Study, lead: Actor, make_prompt: Make) -> None:
@@ -94,11 +96,11 @@ def test_the_gate_compares_with_the_accepted_revision_and_history_keeps_both(
         make_prompt("second", "pleural effusion, fluid in the pleural space"),
         first.prepared.run.prompt_hash,
     )
-    gate = accept.open_gate(rated, second)
+    gate = accept.open_gate(rated, lead, second)
     assert gate.parent is not None
     assert gate.parent.hash == first.hash
     accepted(rated, lead, second)
-    rows = history.history(rated, first.reference)
+    rows = history.history(rated, lead, first.reference)
     assert [row.revision.number for row in rows] == [1, 2]
     # First: effusion never found, F1 0, so macro 1/2. Second: r1 and r2 found, nothing wrong: 1.
     assert [row.score.evaluation.macro_f1.value for row in rows if row.score] == [
@@ -114,7 +116,7 @@ def test_a_newly_missed_critical_positive_needs_a_sign_off(rated: Study, lead: A
     first = scored(rated, lead, make_prompt("first", "pleural effusion"))
     accepted(rated, lead, first)
     worse = scored(rated, lead, make_prompt("worse", "fluid in the pleural space"), first.prepared.run.prompt_hash)
-    gate = accept.open_gate(rated, worse)
+    gate = accept.open_gate(rated, lead, worse)
     check = next(c for c in gate.checks if c.name == "newly_missed")
     assert "pleural_effusion in r1" in check.sentence
     with pytest.raises(InputError, match="newly_missed"):
@@ -128,7 +130,7 @@ def test_the_gate_asks_for_a_score_of_the_accepted_revision(rated: Study, lead: 
     prompts.take_in_files(rated)
     score = scored(rated, lead, make_prompt("second", "fluid"))
     with pytest.raises(InputError, match="Revision 1 is accepted and has no score on development-1"):
-        accept.open_gate(rated, score)
+        accept.open_gate(rated, lead, score)
 
 
 def test_macro_f1_is_compared_on_the_reports_that_neither_prompt_quotes(
@@ -138,13 +140,13 @@ def test_macro_f1_is_compared_on_the_reports_that_neither_prompt_quotes(
     first = scored(rated, lead, revise.with_guidance(make_prompt("quotes"), examples=(quoting,)))
     accepted(rated, lead, first)
     # The second misses r2, which the first never had to find: 5/6 over all six reports, 1 like the first's over five.
-    check = accept.open_gate(rated, scored(rated, lead, make_prompt("plain"))).checks[-1]
+    check = accept.open_gate(rated, lead, scored(rated, lead, make_prompt("plain"))).checks[-1]
     assert (check.name, check.status) == ("macro_f1", GateStatus.PASSED)
     assert "Macro-F1 1.000 over 2 findings is not below the parent's 1.000" in check.sentence
 
 
 def test_acceptance_needs_a_reason_and_a_closed_gate_an_override(rated: Study, lead: Actor, make_prompt: Make) -> None:
-    gate = accept.open_gate(rated, scored(rated, lead, make_prompt()))
+    gate = accept.open_gate(rated, lead, scored(rated, lead, make_prompt()))
     with pytest.raises(InputError, match="needs a reason"):
         accept.accept(rated, lead, gate, reason=" ", signed=ALL_CHECKS)
     with pytest.raises(InputError, match=r"gate is closed for revision 1: Accuracy is under 0.90"):
@@ -246,7 +248,7 @@ def test_a_rater_may_do_none_of_it(rated: Study, lead: Actor, rater: Actor, make
     with pytest.raises(RightsError):
         revise.try_prompt(rated, rater, make_prompt("x"), score)
     with pytest.raises(RightsError):
-        accept.accept(rated, rater, accept.open_gate(rated, score), reason="x", signed=ALL_CHECKS, override="x")
+        accept.accept(rated, rater, accept.open_gate(rated, lead, score), reason="x", signed=ALL_CHECKS, override="x")
     assert prompts.revisions(rated)[0].status is RevisionStatus.CANDIDATE
 
 
@@ -270,7 +272,7 @@ def test_a_run_with_repeats_or_other_sections_does_not_hide_a_score_from_the_his
     other = run.prepare(rated, lead, cohort="development", revision=1, sections=("impression",))
     run.execute(rated, other)
     for _ in range(2):
-        (row,) = history.history(rated, score.reference)
+        (row,) = history.history(rated, lead, score.reference)
         assert row.score is not None
         assert row.score.hash == score.hash
         score_run(rated, lead, other.run.hash, score.reference)

@@ -45,13 +45,13 @@ def test_freezing_the_same_votes_again_gives_the_same_reference(rated: Study, le
     first = reference.freeze(rated, lead, "development")
     second = reference.freeze(rated, lead, "development")
     assert (second.name, second.hash) == (first.name, first.hash)
-    assert len(reference.list_references(rated)) == 1
+    assert len(reference.list_references(rated, lead)) == 1
 
 
 def test_what_is_read_back_has_the_hash_it_was_frozen_with(rated: Study, lead: Actor) -> None:
     frozen = reference.freeze(rated, lead, "development")
-    assert reference.get_reference(rated, "development-1").hash == frozen.hash
-    assert reference.get_reference(rated, frozen.hash[:10]).name == "development-1"
+    assert reference.get_reference(rated, lead, "development-1").hash == frozen.hash
+    assert reference.get_reference(rated, lead, frozen.hash[:10]).name == "development-1"
 
 
 def test_a_single_rater_reference_is_allowed_and_says_so(rated: Study, lead: Actor) -> None:
@@ -79,30 +79,30 @@ def test_a_rater_without_labels_cannot_be_named(rated: Study, lead: Actor) -> No
 def test_nobody_but_a_lead_freezes(rated: Study, rater: Actor) -> None:
     with pytest.raises(RightsError, match="may not freeze a reference"):
         reference.freeze(rated, rater, "development")
-    assert reference.list_references(rated) == []
+    assert reference.list_references(rated, rated.actor("Dr. Lead")) == []
 
 
-def test_without_a_reference_the_message_says_how_to_make_one(rated: Study) -> None:
+def test_without_a_reference_the_message_says_how_to_make_one(rated: Study, lead: Actor) -> None:
     with pytest.raises(NotFoundError, match="workbench reference freeze"):
-        reference.get_reference(rated)
+        reference.get_reference(rated, lead)
     with pytest.raises(NotFoundError, match="workbench reference freeze development"):
-        reference.reference_on(rated, get_cohort(rated, "development"))
+        reference.reference_on(rated, lead, get_cohort(rated, "development"))
 
 
 def test_labels_that_come_after_the_freeze_change_nothing_of_the_reference(
     rated: Study, lead: Actor, write_labels: Callable[..., Path]
 ) -> None:
     frozen = reference.freeze(rated, lead, "development")
-    before, votes = reference.summarize(rated, lead, frozen), reference.votes_of(rated, frozen)
+    before, votes = reference.summarize(rated, lead, frozen), reference.votes_of(rated, lead, frozen)
     everything = dict.fromkeys(rated.label_set.ids, "1")
     import_labels(rated, lead, write_labels("late.csv", *((r, "1", everything) for r in ("r1", "r4"))), rater="rater1")
-    again = reference.get_reference(rated, "development-1")
+    again = reference.get_reference(rated, lead, "development-1")
     assert (again.hash, reference.summarize(rated, lead, again)) == (frozen.hash, before)
-    assert (reference.votes_of(rated, again).codes == votes.codes).all()
+    assert (reference.votes_of(rated, lead, again).codes == votes.codes).all()
     # A new reference counts them: rater1's old labels are superseded, not the reference.
     second = reference.freeze(rated, lead, "development")
     assert (second.name, second.items["r4", "pleural_effusion"].present) == ("development-2", 1)
-    assert reference.get_reference(rated).name == "development-1"
+    assert reference.get_reference(rated, lead).name == "development-1"
 
 
 def test_a_label_set_that_changed_since_leaves_the_votes_of_a_reference(rated: Study, lead: Actor) -> None:
@@ -119,11 +119,11 @@ def test_the_primary_reference_is_the_first_of_a_development_cohort(
     define(rated, lead, "validation", Purpose.VALIDATION, ["v1"])
     import_labels(rated, lead, write_labels("v.csv", ("v1", "1", {})))
     reference.freeze(rated, lead, "validation", rule=VoteRule(1, 1))
-    assert reference.get_reference(rated).name == "validation-1"
+    assert reference.get_reference(rated, lead).name == "validation-1"
     six = [f"rater{i}" for i in range(1, 7)]
     reference.freeze(rated, lead, "development", raters=six)
     reference.freeze(rated, lead, "development", raters=["rater1"], rule=VoteRule(1, 1))
-    assert reference.get_reference(rated).name == "development-1"
+    assert reference.get_reference(rated, lead).name == "development-1"
 
 
 def test_names_are_told_apart(rated: Study, lead: Actor) -> None:

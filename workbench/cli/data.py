@@ -313,11 +313,11 @@ def show(
       workbench reference show development-1
     """
     opened = open_study(study)
-    _show(opened, opened.actor(as_name), reference.get_reference(opened, name).name, Output(as_json))
+    _show(opened, opened.actor(as_name), name, Output(as_json))
 
 
-def _show(opened: Study, actor: Actor, name: str, out: Output) -> None:
-    summary = reference.summarize(opened, actor, reference.get_reference(opened, name))
+def _show(opened: Study, actor: Actor, name: str | None, out: Output) -> None:
+    summary = reference.summarize(opened, actor, reference.get_reference(opened, actor, name))
     frozen, rule = summary.reference, summary.reference.rule
     head = f"Reference {frozen.name} ({short(frozen.hash)}) on {summary.cohort.name}: {rule.k} of {rule.n}"
     notes = [

@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from workbench.cli.options import JsonOption, StudyOption
+from workbench.cli.options import AsOption, JsonOption, StudyOption
 from workbench.cli.output import Output, figure, table
 from workbench.domain.hashing import short
 from workbench.evaluation.gate import ACCURACY_FLOOR
@@ -24,6 +24,7 @@ def history_command(
     labeler: Annotated[str, typer.Option(help="The labeler whose scores are shown.")] = "rules",
     everything: Annotated[bool, typer.Option("--all", help="Candidates and rejected revisions too.")] = False,
     study: StudyOption = None,
+    as_name: AsOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """Show each accepted revision's macro-F1 and the findings under the accuracy floor, on one reference.
@@ -33,8 +34,9 @@ def history_command(
       workbench history
     """
     opened = open_study(study)
-    ref = get_reference(opened, reference)
-    rows = history(opened, ref, labeler=opened.labeler(labeler), accepted_only=not everything)
+    actor = opened.actor(as_name)
+    ref = get_reference(opened, actor, reference)
+    rows = history(opened, actor, ref, labeler=opened.labeler(labeler), accepted_only=not everything)
     floor = f"under {ACCURACY_FLOOR:.0%} accuracy"
     shown = [
         (

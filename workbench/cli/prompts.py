@@ -181,16 +181,16 @@ def accept(
 
 
 def _gate(opened: Study, actor: Actor, *, revision: str, reference_name: str | None, labeler: str) -> accepting.Gate:
-    ref = reference.get_reference(opened, reference_name)
+    ref = reference.get_reference(opened, actor, reference_name)
     cohort = reference.cohort_of(opened, ref).name
     prepared = recorded(opened, actor, cohort=cohort, revision=revision, labeler=labeler)
-    score = find_score(opened, prepared, ref)
+    score = find_score(opened, actor, prepared, ref)
     if score is None:
         raise InputError(
             f"Revision {prepared.number} has no score on {ref.name} yet; score it with "
             f"`workbench evaluate --prompt {prepared.number} --cohort {cohort}`."
         )
-    return accepting.open_gate(opened, score)
+    return accepting.open_gate(opened, actor, score)
 
 
 @prompt_app.command("reject")

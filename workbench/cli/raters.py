@@ -34,10 +34,11 @@ def raters_command(
       workbench reference raters development-1
     """
     opened = open_study(study)
-    reference = get_reference(opened, name)
-    scores = [row.score for row in history(opened, reference, labeler=opened.labeler(labeler)) if row.score]
+    actor = opened.actor(as_name)
+    reference = get_reference(opened, actor, name)
+    scores = [row.score for row in history(opened, actor, reference, labeler=opened.labeler(labeler)) if row.score]
     score = scores[-1] if scores else None
-    found = rater_statistics(opened, opened.actor(as_name), reference, score=score)
+    found = rater_statistics(opened, actor, reference, score=score)
     Output(as_json).answer(
         {
             "reference": {"name": reference.name, "hash": reference.hash, "simulated": reference.simulated},

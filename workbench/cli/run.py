@@ -148,12 +148,12 @@ def evaluate_command(
     actor = opened.actor(as_name)
     prepared = _chosen(opened, actor, run_hash=run_hash, prompt=prompt, cohort=cohort, labeler=labeler)
     ref = (
-        reference.get_reference(opened, reference_name)
+        reference.get_reference(opened, actor, reference_name)
         if reference_name
-        else reference.reference_on(opened, prepared.cohort)
+        else reference.reference_on(opened, actor, prepared.cohort)
     )
     scored = score.score_run(opened, actor, prepared.run.hash, ref)
-    Output(as_json).answer(score_json(opened, scored), *score_shown(opened, scored))
+    Output(as_json).answer(score_json(opened, actor, scored), *score_shown(opened, actor, scored))
 
 
 def _chosen(
@@ -166,7 +166,7 @@ def _chosen(
     return run.recorded(study, actor, cohort=cohort, revision=prompt, labeler=labeler)
 
 
-def score_json(study: Study, scored: score.Score) -> dict[str, object]:
+def score_json(study: Study, actor: Actor, scored: score.Score) -> dict[str, object]:
     """Return a score with all it rests on, as JSON."""
     prepared, ref = scored.prepared, scored.reference
     return {
@@ -188,11 +188,11 @@ def score_json(study: Study, scored: score.Score) -> dict[str, object]:
         "looks": scored.looks,
         "exploratory": scored.exploratory,
         "scores": scored.evaluation.as_json(),
-        "policy_table": score.policies_table(study, scored).as_json(),
+        "policy_table": score.policies_table(study, actor, scored).as_json(),
     }
 
 
-def score_shown(study: Study, scored: score.Score) -> list[Table | str]:
+def score_shown(study: Study, actor: Actor, scored: score.Score) -> list[Table | str]:
     """Return a score as tables and lines for people."""
     result, prepared, ref = scored.evaluation, scored.prepared, scored.reference
     rows = [
@@ -219,7 +219,7 @@ def score_shown(study: Study, scored: score.Score) -> list[Table | str]:
     columns = ["finding", "support", "TP", "FP", "FN", "TN", "accuracy", "precision", "recall", "specificity"]
     columns += ["F1 (95 %)", ""]
     answered = result.n_reports - result.n_failed
-    cells = score.policies_table(study, scored)
+    cells = score.policies_table(study, actor, scored)
     names = [policy.value for policy in cells.policies]
     policy_rows = [
         (f"vote: {name}", *(figure(cell) for cell in row)) for name, row in zip(names, cells.macro_f1, strict=True)

@@ -46,6 +46,16 @@ def of_cohort(conn: sqlite3.Connection, cohort_hash: str) -> list[Round]:
     return [_round(row) for row in rows]
 
 
+def open_rounds(conn: sqlite3.Connection) -> list[Round]:
+    """Return the rounds that take labels, oldest first."""
+    rows = conn.execute(
+        "SELECT * FROM rounds AS r WHERE ? <> (SELECT action FROM round_events WHERE round_hash = r.hash "
+        "ORDER BY id DESC LIMIT 1) ORDER BY position",
+        (RoundAction.CLOSED.value,),
+    )
+    return [_round(row) for row in rows]
+
+
 def add_event(conn: sqlite3.Connection, event: RoundEvent) -> None:
     """Keep what happened to a round."""
     conn.execute(

@@ -11,7 +11,6 @@ from typing import TypeVar, cast
 
 import streamlit as st
 
-from workbench.domain.actors import Role
 from workbench.domain.hashing import short
 from workbench.domain.prompts import Decision, Prompt, Revision, RevisionStatus
 from workbench.domain.references import Reference
@@ -19,7 +18,7 @@ from workbench.domain.reports import Report
 from workbench.errors import InputError, NotFoundError
 from workbench.evaluation.policies import PolicyTable
 from workbench.ui.state import Here, Token
-from workbench.workflow import accept, browse, cohorts, errors, history, prompts, reference, rounds, run, score
+from workbench.workflow import accept, blindness, browse, cohorts, errors, history, prompts, reference, run, score
 from workbench.workflow.raters import RaterStatistics, rater_statistics
 from workbench.workflow.run import PreparedRun
 from workbench.workflow.score import Score
@@ -69,7 +68,7 @@ def expected(here: Here, cohort: str) -> Mapping[str, float] | None:
     return _read(
         here,
         "expected",
-        lambda: cohorts.expected_positives(here.study, cohorts.get_cohort(here.study, cohort)),
+        lambda: cohorts.expected_positives(here.study, here.actor, cohorts.get_cohort(here.study, cohort)),
         cohort,
     )
 
@@ -86,29 +85,29 @@ class ReferenceCard:
 
 
 def reference_cards(here: Here) -> list[ReferenceCard]:
-    """Return the frozen references, oldest first; none of a round that is open again, for whoever rates (method 6)."""
+    """Return the frozen references, oldest first; none for whoever must stay blind (method 6)."""
 
     def read() -> list[ReferenceCard]:
+        if blinding_round(here):
+            return []
         cohort_of = {view.cohort.hash: view.cohort for view in cohort_views(here)}
-        blind = {h for h, cohort in cohort_of.items() if _rates_blind(here, rounds.round_of(here.study, cohort))}
         return [
             ReferenceCard(r.name, r.hash, cohort_of[r.cohort_hash].name, r.simulated, r.rule.single_rater)
-            for r in reference.list_references(here.study)
-            if r.cohort_hash in cohort_of and r.cohort_hash not in blind
+            for r in reference.list_references(here.study, here.actor)
+            if r.cohort_hash in cohort_of
         ]
 
     return _read(here, "reference cards", read)
 
 
-def _rates_blind(here: Here, view: rounds.RoundView | None) -> bool:
-    if view is None or not view.open:
-        return False
-    return here.actor.name in view.round.raters or here.actor.roles == {Role.RATER}
+def blinding_round(here: Here) -> str:
+    """Return the open round that this person must stay blind for, empty where there is none."""
+    return _read(here, "blind", lambda: blindness.blinding_round(here.study, here.actor))
 
 
 def get_reference(here: Here, name: str) -> Reference:
     """Return a frozen reference by name."""
-    return _read(here, "reference", lambda: reference.get_reference(here.study, name), name)
+    return _read(here, "reference", lambda: reference.get_reference(here.study, here.actor, name), name)
 
 
 def summary(here: Here, name: str) -> reference.ReferenceSummary:
@@ -158,6 +157,7 @@ def rows(here: Here, reference_name: str, labeler: str, *, accepted_only: bool) 
     def read() -> list[history.HistoryRow]:
         return history.history(
             here.study,
+            here.actor,
             get_reference(here, reference_name),
             labeler=here.study.labeler(labeler),
             accepted_only=accepted_only,
@@ -197,7 +197,7 @@ def find_score(here: Here, prepared: PreparedRun, reference_name: str) -> Score 
     return _read(
         here,
         "score",
-        lambda: score.find_score(here.study, prepared, get_reference(here, reference_name)),
+        lambda: score.find_score(here.study, here.actor, prepared, get_reference(here, reference_name)),
         prepared.run.hash,
         reference_name,
     )
@@ -205,7 +205,7 @@ def find_score(here: Here, prepared: PreparedRun, reference_name: str) -> Score 
 
 def policies(here: Here, of: Score) -> PolicyTable:
     """Return macro-F1 by vote policy (rows) and prediction policy (columns)."""
-    return _read(here, "policies", lambda: score.policies_table(here.study, of), of.hash)
+    return _read(here, "policies", lambda: score.policies_table(here.study, here.actor, of), of.hash)
 
 
 def mistakes(here: Here, of: Score) -> list[errors.Mistake]:
@@ -220,7 +220,7 @@ def state_counts(here: Here, of: Score) -> dict[str, browse.StateCounts]:
 
 def gate(here: Here, of: Score) -> accept.Gate:
     """Return the gate of a scored revision."""
-    return _read(here, "gate", lambda: accept.open_gate(here.study, of), of.hash)
+    return _read(here, "gate", lambda: accept.open_gate(here.study, here.actor, of), of.hash)
 
 
 def decisions(here: Here, prompt_hash: str) -> list[Decision]:

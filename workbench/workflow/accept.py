@@ -38,7 +38,7 @@ class Gate:
         return tuple(check for check in self.checks if check.status is GateStatus.BLOCKED)
 
 
-def open_gate(study: Study, score: Score) -> Gate:
+def open_gate(study: Study, actor: Actor, score: Score) -> Gate:
     """Return the gate for a scored revision (method 16), compared with the highest revision accepted so far.
 
     Where the two prompts quote different reports in worked examples, both are compared on the reports that neither
@@ -46,11 +46,12 @@ def open_gate(study: Study, score: Score) -> Gate:
 
     Raises:
         InputError: the accepted revision has no score on this reference with this labeler yet.
+        RightsError: the person rates in an open round.
     """
-    parent = _parent_score(study, score)
+    parent = _parent_score(study, actor, score)
     if parent is None:
         return Gate(score, None, tuple(checking.gate(score.evaluation)))
-    then, now = _common(_arrays(study, parent), _arrays(study, score))
+    then, now = _common(_arrays(study, actor, parent), _arrays(study, actor, score))
     policies = per_finding(score.prediction_policies, study.label_set.ids)
     missed = newly_missed(now.truth, then.predictions, now.predictions, policies)
     pairs = [(now.report_ids[report], study.label_set.ids[finding]) for report, finding in missed]
@@ -68,10 +69,10 @@ def open_gate(study: Study, score: Score) -> Gate:
     return Gate(score, parent, tuple(checks))
 
 
-def _parent_score(study: Study, score: Score) -> Score | None:
+def _parent_score(study: Study, actor: Actor, score: Score) -> Score | None:
     rows = [
         row
-        for row in history(study, score.reference, labeler=score.prepared.run.labeler)
+        for row in history(study, actor, score.reference, labeler=score.prepared.run.labeler)
         if row.revision.prompt_hash != score.prepared.run.prompt_hash
     ]
     if rows and rows[-1].score is None:
@@ -82,8 +83,8 @@ def _parent_score(study: Study, score: Score) -> Score | None:
     return rows[-1].score if rows else None
 
 
-def _arrays(study: Study, score: Score) -> ScoredArrays:
-    return arrays(study, score.prepared, score.reference, extractions(study, score.prepared))
+def _arrays(study: Study, actor: Actor, score: Score) -> ScoredArrays:
+    return arrays(study, score.prepared, score.reference, extractions(study, actor, score.prepared))
 
 
 def _common(then: ScoredArrays, now: ScoredArrays) -> tuple[ScoredArrays, ScoredArrays]:
@@ -116,7 +117,7 @@ def accept(
         ConflictError: the revision is accepted already.
     """
     actor.require(Role.LEAD, to="accept a revision")
-    gate = open_gate(study, gate.score)  # a page may hold one from before another revision was accepted
+    gate = open_gate(study, actor, gate.score)  # a page may hold one from before another revision was accepted
     revision = find_revision(study, gate.score.prepared.run.prompt_hash).revision
     if revision.status is RevisionStatus.ACCEPTED:
         raise ConflictError(f"Revision {revision.number} is accepted already.")

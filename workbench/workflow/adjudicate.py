@@ -14,6 +14,7 @@ from workbench.storage import references as reference_store
 from workbench.storage import reports as report_store
 from workbench.storage import rounds as store
 from workbench.workflow.cohorts import locked_report_ids
+from workbench.workflow.reference import cohort_of, require_closed
 from workbench.workflow.study import Study
 
 
@@ -34,6 +35,7 @@ def open_items(study: Study, actor: Actor, reference: Reference) -> list[OpenIte
         RightsError: a report is in a locked validation cohort and this adjudicator edits prompts too (method 18).
     """
     actor.require(Role.ADJUDICATOR, to="adjudicate")
+    require_closed(study, cohort_of(study, reference))
     _check_still_blind(study, reference)
     keys = open_keys(reference)
     _check_not_locked_from(study, actor, {report for report, _ in keys})
@@ -92,6 +94,7 @@ def decide(
         raise InputError(f"Report {report_id}, {finding_id}: an adjudication needs a reason.")
     if (report_id, finding_id) not in open_keys(reference):
         raise NotFoundError(f"Report {report_id}, {finding_id}: the vote on it was decided and is not adjudicated.")
+    require_closed(study, cohort_of(study, reference))
     _check_still_blind(study, reference)
     _check_not_locked_from(study, actor, {report_id})
     made = Adjudication(reference.hash, report_id, finding_id, present, actor.name, datetime.now(UTC), reason.strip())
@@ -107,6 +110,7 @@ def finish(study: Study, actor: Actor, reference: Reference) -> Reference:
         ConflictError: it is no longer blind.
     """
     actor.require(Role.LEAD, Role.ADJUDICATOR, to="finish an adjudication")
+    require_closed(study, cohort_of(study, reference))
     _check_still_blind(study, reference)
     keys = open_keys(reference)
     with study.database.write() as conn:

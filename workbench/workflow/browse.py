@@ -155,7 +155,7 @@ def state_counts(study: Study, actor: Actor, score: Score) -> dict[str, StateCou
     """Return by finding how often each of the four states was said where the reference has it and where not."""
     actor.require(Role.LEAD, Role.ADMIN, Role.ADJUDICATOR, to="see where a run errs")
     require_unlocked(study, score.prepared.cohort, "see its errors")
-    labels = extractions(study, score.prepared)
+    labels = extractions(study, actor, score.prepared)
     table = {}
     for finding in study.label_set.ids:
         said: dict[Outcome, Counter[State | None]] = {outcome: Counter() for outcome in Outcome}

@@ -15,6 +15,7 @@ from workbench.labelers.rules import RulesLabeler
 from workbench.storage import cohorts as cohort_store
 from workbench.storage import reports as report_store
 from workbench.text.duplicates import near_duplicate_groups
+from workbench.workflow.blindness import blinding_round, require_sighted
 from workbench.workflow.prompts import find_revision
 from workbench.workflow.study import Study
 
@@ -33,7 +34,10 @@ class CohortView:
 
 @dataclass(frozen=True, slots=True)
 class Allocation:
-    """A made cohort and the positives to expect in it per finding, by phrase hits of a prompt (None without one)."""
+    """A made cohort and the positives to expect in it per finding, by phrase hits of a prompt.
+
+    None without a prompt, and for somebody who rates in an open round.
+    """
 
     cohort: Cohort
     patients: int
@@ -190,12 +194,20 @@ def allocate(
     cohort = _made(actor, name, purpose, reports=drawn, probabilities=probabilities, seed=seed)
     if not preview:
         _fix(study, cohort)
-    expected = None if hits is None else _expected(study, drawn, hits)
+    expected = None if hits is None or blinding_round(study, actor) else _expected(study, drawn, hits)
     return Allocation(cohort, len({r.patient_id for r in drawn}), expected)
 
 
-def expected_positives(study: Study, cohort: Cohort) -> Mapping[str, float] | None:
-    """Return how many reports of a cohort hold each finding, by the accepted prompt's phrases; None without one."""
+def expected_positives(study: Study, actor: Actor, cohort: Cohort) -> Mapping[str, float] | None:
+    """Return how many reports of a cohort hold each finding, by the accepted prompt's phrases; None without one.
+
+    It is what a labeler says of the reports, in sum: a rater who knew it would look for what is missing.
+
+    Raises:
+        RightsError: the person is no lead or admin, or rates in an open round.
+    """
+    actor.require(Role.LEAD, Role.ADMIN, to="see the positives to expect")
+    require_sighted(study, actor, "see the positives to expect")
     with study.database.read() as conn:
         reports = report_store.by_ids(conn, sorted(cohort.members))
     hits = _phrase_hits(study, reports)

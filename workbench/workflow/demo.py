@@ -57,8 +57,9 @@ def demo(folder: Path = FOLDER, *, tell: Callable[[str], None] = lambda _: None)
             raise ConflictError(f"{folder} holds something else than the demo study; name another folder.")
         _make_aside(folder, tell)
     study = open_study(folder)
-    reference = get_reference(study, "development-1")
-    return Demo(study, reference, tuple(history(study, reference)), made)
+    lead = Actor(LEAD, frozenset({Role.LEAD}))
+    reference = get_reference(study, lead, "development-1")
+    return Demo(study, reference, tuple(history(study, lead, reference)), made)
 
 
 def _make_aside(folder: Path, tell: Callable[[str], None]) -> None:
@@ -111,13 +112,13 @@ def _labels(study: Study, lead: Actor) -> None:
 
 def _revision(study: Study, lead: Actor, path: Path, reference: Reference) -> Score:
     prompt = read_prompt(path, label_set=study.label_set)
-    rows = history(study, reference)
+    rows = history(study, lead, reference)
     parent = rows[-1].revision.prompt_hash if rows else None
     revision = save_candidate(study, lead, prompt, message=prompt.guidance.title, parent=parent, number=int(path.stem))
     prepared = prepare(study, lead, cohort="development", revision=revision.prompt_hash)
     execute(study, prepared)
     score = score_run(study, lead, prepared.run.hash, reference)
-    gate = open_gate(study, score)
+    gate = open_gate(study, lead, score)
     accept(
         study,
         lead,

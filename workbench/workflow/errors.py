@@ -10,7 +10,6 @@ from workbench.domain.reports import Report
 from workbench.evaluation import mistakes as counting
 from workbench.evaluation.consensus import per_finding
 from workbench.evaluation.mistakes import MistakeKind
-from workbench.workflow.cohorts import require_unlocked
 from workbench.workflow.reference import Votes, votes_of
 from workbench.workflow.run import extractions
 from workbench.workflow.score import Score, arrays
@@ -36,11 +35,14 @@ class Mistake:
 
 
 def mistakes(study: Study, actor: Actor, score: Score, finding_id: str | None = None) -> list[Mistake]:
-    """Return the wrong cells of a score, costliest first; of one finding when it is named."""
+    """Return the wrong cells of a score, costliest first; of one finding when it is named.
+
+    Raises:
+        RightsError: the person may not see who said what, which each mistake tells.
+    """
     actor.require(Role.LEAD, Role.ADMIN, Role.ADJUDICATOR, to="see where a run errs")
-    require_unlocked(study, score.prepared.cohort, "see its errors")
-    labels = extractions(study, score.prepared)
-    votes = votes_of(study, score.reference)
+    votes = votes_of(study, actor, score.reference)
+    labels = extractions(study, actor, score.prepared)
     row_of = {report: row for row, report in enumerate(votes.report_ids)}
     data = arrays(study, score.prepared, score.reference, labels)
     reports = {report.id: report for report in score.prepared.reports}

@@ -33,6 +33,7 @@ from workbench.storage import references as reference_store
 from workbench.storage import reports as report_store
 from workbench.storage import rounds as round_store
 from workbench.storage.references import ReferenceHead
+from workbench.workflow.blindness import require_sighted
 from workbench.workflow.cohorts import list_cohorts, require_unlocked
 from workbench.workflow.rounds import last_round
 from workbench.workflow.study import Study
@@ -96,7 +97,7 @@ def export_votes(
     actor.require(Role.LEAD, Role.ADMIN, to="export votes")
     written = _form(study, path, form)
     with study.database.snapshot() as conn:
-        closed = _closed(study, conn, name, "export its votes")
+        closed = _closed(study, actor, conn, name, to="export its votes")
         votes = _counted_votes(conn, closed) if closed.counted else _all_votes(conn, closed)
         if shape is Shape.WIDE:
             columns = wide_columns(closed.label_set)
@@ -125,7 +126,7 @@ def export_reference(
     actor.require(Role.LEAD, Role.ADMIN, to="export a reference")
     written = _form(study, path, form)
     with study.database.snapshot() as conn:
-        closed = _closed(study, conn, name, "export its reference")
+        closed = _closed(study, actor, conn, name, to="export its reference")
         count = write_table(path, REFERENCE_COLUMNS, _reference_rows(conn, closed), written)
     return _exported(study, actor, closed, Exported(path, written, count))
 
@@ -146,7 +147,7 @@ def export_agreement(
     actor.require(Role.LEAD, Role.ADMIN, to="export agreement")
     written = _form(study, path, form)
     with study.database.snapshot() as conn:
-        closed = _closed(study, conn, name, "export its agreement")
+        closed = _closed(study, actor, conn, name, to="export its agreement")
         agreed = _agreement(conn, closed)
     columns = [Column("reference"), Column("reference_hash"), Column("simulated", Kind.FLAG)]
     columns += [Column("finding"), Column("reports", Kind.WHOLE)]
@@ -169,8 +170,12 @@ def export_audit(study: Study, actor: Actor, path: Path, *, form: str | None = N
 
     That labels were given is always told; which ones, only for reports of closed rounds that are not locked and whose
     counts somebody has seen already, so that the trail never ends an adjudication.
+
+    Raises:
+        RightsError: the person is no lead or admin, or rates in an open round.
     """
     actor.require(Role.LEAD, Role.ADMIN, to="export the audit trail")
+    require_sighted(study, actor, "export the audit trail")
     written = _form(study, path, form)
     with study.database.snapshot() as conn:
         views = list_cohorts(study)
@@ -239,8 +244,9 @@ def _exported(study: Study, actor: Actor, closed: _Closed, done: Exported) -> Ex
     return replace(done, cohort=closed.cohort.name, reference=head.name, simulated=head.simulated)
 
 
-def _closed(study: Study, conn: Connection, name: str | None, to: str) -> _Closed:
+def _closed(study: Study, actor: Actor, conn: Connection, name: str | None, *, to: str) -> _Closed:
     """Return the closed round of a cohort or reference, refusing one that is open or locked."""
+    require_sighted(study, actor, to)
     heads = reference_store.heads(conn)
     cohort = cohort_store.get(conn, name) if name is not None else None
     if cohort is not None:

@@ -3,11 +3,13 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from workbench.domain.actors import Actor
 from workbench.domain.prompts import Decision, Revision, RevisionStatus
 from workbench.domain.references import Reference
 from workbench.domain.runs import LabelerSettings, Run
 from workbench.evaluation.gate import ACCURACY_FLOOR
 from workbench.storage import prompts as prompt_store
+from workbench.workflow.blindness import require_sighted
 from workbench.workflow.prompts import revisions
 from workbench.workflow.reference import cohort_of
 from workbench.workflow.run import list_records, load
@@ -36,9 +38,19 @@ class HistoryRow:
 
 
 def history(
-    study: Study, reference: Reference, *, labeler: LabelerSettings | None = None, accepted_only: bool = True
+    study: Study,
+    actor: Actor,
+    reference: Reference,
+    *,
+    labeler: LabelerSettings | None = None,
+    accepted_only: bool = True,
 ) -> list[HistoryRow]:
-    """Return the revisions by number with their scores on one reference under one labeler (rules by default)."""
+    """Return the revisions by number with their scores on one reference under one labeler (rules by default).
+
+    Raises:
+        RightsError: the person rates in an open round.
+    """
+    require_sighted(study, actor, "see scores")
     labeler = labeler or study.labeler("rules")
     cohort = cohort_of(study, reference)
     runs: dict[str, list[Run]] = {}
@@ -51,18 +63,18 @@ def history(
             continue
         with study.database.read() as conn:
             decisions = prompt_store.decisions(conn, revision.prompt_hash)
-        score = _score(study, runs.get(revision.prompt_hash, []), reference)
+        score = _score(study, actor, runs.get(revision.prompt_hash, []), reference)
         rows.append(HistoryRow(revision, decisions[-1] if decisions else None, score))
     return rows
 
 
-def _score(study: Study, runs: Sequence[Run], reference: Reference) -> Score | None:
+def _score(study: Study, actor: Actor, runs: Sequence[Run], reference: Reference) -> Score | None:
     """Return the score of the first run that has one, those over the sections that the study reads before others.
 
     A run with repeats or other sections, or one that nobody has scored, must not hide the score there is.
     """
     for run in sorted(runs, key=lambda run: run.sections != study.settings.sections):
-        score = find_score(study, load(study, run.hash), reference)
+        score = find_score(study, actor, load(study, run.hash), reference)
         if score is not None:
             return score
     return None

@@ -14,6 +14,7 @@ from workbench.evaluation.consensus import collapse, per_finding
 from workbench.evaluation.raters import Rates, present_rates
 from workbench.storage import annotations as annotation_store
 from workbench.storage import reports as report_store
+from workbench.workflow.blindness import require_sighted
 from workbench.workflow.cohorts import require_unlocked
 from workbench.workflow.reference import Codes, Votes, cohort_of, record_view, require_closed, votes_of
 from workbench.workflow.run import extractions
@@ -55,8 +56,9 @@ def rater_statistics(
     cohort = cohort_of(study, reference)
     require_unlocked(study, cohort, "compare its raters")
     require_closed(study, cohort)
+    require_sighted(study, actor, "compare the raters")
     record_view(study, actor, reference)
-    votes = votes_of(study, reference)
+    votes = votes_of(study, actor, reference)
     with study.database.read() as conn:
         patient_of = report_store.patients(conn)
     patients = [patient_of[report] for report in votes.report_ids]
@@ -72,7 +74,9 @@ def rater_statistics(
             patients=dict.fromkeys(votes.raters, patients),
             resamples=resamples,
         ),
-        _benchmark(study, reference, votes, patient_of, score) if len(votes.raters) >= _FEWEST else None,
+        _benchmark(study, actor, votes, patient_of, reference=reference, score=score)
+        if len(votes.raters) >= _FEWEST
+        else None,
     )
 
 
@@ -93,12 +97,18 @@ def _readings(study: Study, votes: Votes, policies: tuple[Policy, ...]) -> tuple
 
 
 def _benchmark(
-    study: Study, reference: Reference, votes: Votes, patient_of: Mapping[str, str], score: Score | None
+    study: Study,
+    actor: Actor,
+    votes: Votes,
+    patient_of: Mapping[str, str],
+    *,
+    reference: Reference,
+    score: Score | None,
 ) -> Benchmark:
     """Return each rater, and the model if there is a score, against the vote of the others on the scored reports."""
     reports, predictions = votes.report_ids, None
     if score is not None:
-        data = arrays(study, score.prepared, reference, extractions(study, score.prepared))
+        data = arrays(study, score.prepared, reference, extractions(study, actor, score.prepared))
         reports, predictions = data.report_ids, data.predictions
     row_of = {report: i for i, report in enumerate(votes.report_ids)}
     return single_rater_benchmark(

@@ -18,9 +18,11 @@ from workbench.evaluation.agreement import Agreement, agreement
 from workbench.evaluation.consensus import Tally, collapse, per_finding, tally
 from workbench.storage import annotations as annotation_store
 from workbench.storage import cohorts as cohort_store
+from workbench.storage import evaluations as evaluation_store
 from workbench.storage import references as reference_store
 from workbench.storage import reports as report_store
 from workbench.storage import rounds as round_store
+from workbench.workflow.blindness import require_sighted
 from workbench.workflow.cohorts import get_cohort, require_unlocked
 from workbench.workflow.rounds import close_in, last_round
 from workbench.workflow.study import Study
@@ -65,13 +67,22 @@ class ReferenceSummary:
     agreement: Agreement | None
 
 
-def read_votes(study: Study, cohort: Cohort, raters: Sequence[str] | None = None) -> Votes:
-    """Return the submitted labels of a cohort's reports; ``raters`` None takes everybody who submitted any."""
-    return _votes(study, cohort, raters, label_set_hash=study.label_set.hash)
+def votes_of(study: Study, actor: Actor, reference: Reference) -> Votes:
+    """Return the labels that a frozen reference was made of, whatever was imported since.
+
+    Raises:
+        RightsError: the person only rates, or rates in an open round; the cohort's round is open again, or the cohort
+            is locked.
+    """
+    actor.require(Role.LEAD, Role.ADMIN, Role.ADJUDICATOR, to="see who said what")
+    require_sighted(study, actor, "see who said what")
+    cohort = cohort_of(study, reference)
+    require_unlocked(study, cohort, "see its votes")
+    require_closed(study, cohort)
+    return _votes_of(study, reference)
 
 
-def votes_of(study: Study, reference: Reference) -> Votes:
-    """Return the labels that a frozen reference was made of, whatever was imported since."""
+def _votes_of(study: Study, reference: Reference) -> Votes:
     return _votes(
         study,
         cohort_of(study, reference),
@@ -154,7 +165,7 @@ def freeze(
         fixed = held.round if held and held.round.label_set_hash == study.label_set.hash else None
         rule = rule or (fixed.rule if fixed else study.vote_rule)
         vote_policies = fixed.vote_policies if fixed else study.label_set.vote_policies
-        votes = read_votes(study, cohort, raters)
+        votes = _votes(study, cohort, raters, label_set_hash=study.label_set.hash)
         if fixed and raters is None:
             votes = votes.only([rater for rater in votes.raters if rater in fixed.raters])
         _check_raters(votes, rule, cohort_name)
@@ -224,14 +235,16 @@ def _items(
     }
 
 
-def get_reference(study: Study, name: str | None = None) -> Reference:
+def get_reference(study: Study, actor: Actor, name: str | None = None) -> Reference:
     """Return a frozen reference by name or the beginning of its hash, without either the primary one.
 
     That is the first one that was frozen on a development cohort (method 4), or at all where there is none.
 
     Raises:
         NotFoundError: there is none of that name, none at all, or several hashes begin like that.
+        RightsError: the person rates in an open round.
     """
+    require_sighted(study, actor, "see a reference")
     with study.database.read() as conn:
         known = reference_store.list_all(conn)
         purposes = {cohort.hash: cohort.purpose for cohort in cohort_store.list_all(conn)}
@@ -246,15 +259,16 @@ def get_reference(study: Study, name: str | None = None) -> Reference:
     return hits[0]
 
 
-def list_references(study: Study) -> list[Reference]:
-    """Return all frozen references, oldest first."""
+def list_references(study: Study, actor: Actor) -> list[Reference]:
+    """Return all frozen references, oldest first. Raises RightsError for who rates in an open round."""
+    require_sighted(study, actor, "see references")
     with study.database.read() as conn:
         return reference_store.list_all(conn)
 
 
-def reference_on(study: Study, cohort: Cohort) -> Reference:
+def reference_on(study: Study, actor: Actor, cohort: Cohort) -> Reference:
     """Return the first frozen reference on a cohort: the primary one (method 4). Raises NotFoundError without one."""
-    for reference in list_references(study):
+    for reference in list_references(study, actor):
         if reference.cohort_hash == cohort.hash:
             return reference
     raise NotFoundError(
@@ -276,13 +290,19 @@ def summarize(study: Study, actor: Actor, reference: Reference) -> ReferenceSumm
     """Return a frozen reference's counts and the raters' agreement per finding, in label-set order.
 
     The first look at them is recorded, and ends the adjudication of what the vote left open: an adjudicator must not
-    know any count (method 3).
+    know any count (method 3). So it is the lead's, an admin's or the adjudicator's.
+
+    Raises:
+        RightsError: a round on the cohort takes labels, the person rates in one elsewhere, the first look is not
+            theirs, or the cohort is locked.
     """
+    require_sighted(study, actor, "look at a reference")
     cohort = cohort_of(study, reference)
     require_unlocked(study, cohort, "look at its reference")
     require_closed(study, cohort)
+    _require_first_look(study, actor, reference)
     record_view(study, actor, reference)
-    votes = votes_of(study, reference)
+    votes = _votes_of(study, reference)
     collapsed = collapse(votes.codes, per_finding(reference.vote_policies, study.label_set.ids))
     with study.database.read() as conn:
         patient_of = report_store.patients(conn)
@@ -313,6 +333,23 @@ def require_closed(study: Study, cohort: Cohort) -> None:
     if view is not None and view.open:
         raise RightsError(
             f"The round {view.round.name} takes labels, so counts and agreement are shown to nobody; close it first."
+        )
+
+
+def _require_first_look(study: Study, actor: Actor, reference: Reference) -> None:
+    """Raise RightsError where this look would end an adjudication that is not this person's to end."""
+    if reference.adjudicated or not any(i.tie or i.outcome is Outcome.SHORT for i in reference.items.values()):
+        return
+    with study.database.read() as conn:
+        seen = round_store.viewed(conn, reference.hash) is not None
+        scored = any(e.reference_hash == reference.hash for e in evaluation_store.list_all(conn))
+        finished = any(head.parent_hash == reference.hash and head.adjudicated for head in reference_store.heads(conn))
+    if not (seen or scored or finished):
+        actor.require(
+            Role.LEAD,
+            Role.ADMIN,
+            Role.ADJUDICATOR,
+            to=f"be the first to look at {reference.name}, since that ends its adjudication",
         )
 
 

@@ -13,6 +13,7 @@ from workbench.evaluation.consensus import per_finding
 from workbench.evaluation.numbers import Figure
 from workbench.evaluation.scores import evaluate
 from workbench.labelers.rules import RulesLabeler
+from workbench.workflow.blindness import require_sighted
 from workbench.workflow.looks import record_look
 from workbench.workflow.run import extractions
 from workbench.workflow.score import Score, ScoredArrays, arrays
@@ -77,9 +78,11 @@ def try_prompt(study: Study, actor: Actor, prompt: Prompt, score: Score) -> Tria
     """Label the scored cohort with an unsaved prompt and compare cell by cell; nothing but the look is recorded.
 
     Raises:
+        RightsError: the person is no lead or admin, or rates in an open round.
         InputError: the score is of a language model, which has to be run to be tried.
     """
     actor.require(Role.LEAD, Role.ADMIN, to="try a prompt")
+    require_sighted(study, actor, "try a prompt")
     if score.prepared.run.labeler.kind != "rules":
         raise InputError(
             f"The prompt can be tried at once with the rules labeler only; save it as a candidate and run it with "
@@ -92,7 +95,7 @@ def try_prompt(study: Study, actor: Actor, prompt: Prompt, score: Score) -> Tria
         else Extraction(ExtractionStatus.BLANK)
         for report, text in score.prepared.texts
     }
-    before = arrays(study, score.prepared, score.reference, extractions(study, score.prepared))
+    before = arrays(study, score.prepared, score.reference, extractions(study, actor, score.prepared))
     mended = arrays(study, score.prepared, score.reference, after)
     changes = _flips(study, score, before, mended)
     result = evaluate(

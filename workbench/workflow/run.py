@@ -19,6 +19,7 @@ from workbench.running import process, runner
 from workbench.storage import cohorts as cohort_store
 from workbench.storage import reports as report_store
 from workbench.storage import runs as run_store
+from workbench.workflow.blindness import require_sighted
 from workbench.workflow.cohorts import get_cohort, require_unlocked
 from workbench.workflow.prompts import StoredPrompt, find_revision
 from workbench.workflow.study import Study
@@ -213,8 +214,14 @@ def progress(study: Study, prepared: PreparedRun) -> RunProgress:
         return process.progress(conn, prepared.run, prepared.texts)
 
 
-def extractions(study: Study, prepared: PreparedRun, *, repeat: int = 1) -> dict[str, Extraction]:
-    """Return the extractions of one repeat by report id; reports not reached yet are left out."""
+def extractions(study: Study, actor: Actor, prepared: PreparedRun, *, repeat: int = 1) -> dict[str, Extraction]:
+    """Return the extractions of one repeat by report id; reports not reached yet are left out.
+
+    Raises:
+        RightsError: the person rates in an open round, or the cohort is locked.
+    """
+    require_sighted(study, actor, "see what a labeler said")
+    require_unlocked(study, prepared.cohort, "see what a labeler said of it")
     keys = {report: key_of(prepared.run, text, repeat) for report, text in prepared.texts}
     with study.database.read() as conn:
         found = run_store.extractions(conn, list(keys.values()))

@@ -22,6 +22,7 @@ from workbench.evaluation.scores import evaluate
 from workbench.storage import cohorts as cohort_store
 from workbench.storage import evaluations as store
 from workbench.storage.cohorts import Unlock
+from workbench.workflow.blindness import require_sighted
 from workbench.workflow.reference import cohort_of, truth_codes, votes_of
 from workbench.workflow.run import PreparedRun, extractions, load, progress
 from workbench.workflow.study import Study
@@ -111,16 +112,18 @@ def score_run(study: Study, actor: Actor, run_hash: str, reference: Reference) -
     Raises:
         InputError: the run is not finished, or the reference stands on another cohort.
         ConflictError: the label set has changed since the reference was frozen.
+        RightsError: the person is no lead or admin, or rates in an open round.
     """
     actor.require(Role.LEAD, Role.ADMIN, to="score a run")
+    require_sighted(study, actor, "score a run")
     prepared = load(study, run_hash)
     _check_fits(study, prepared, reference)
     policies = study.label_set.prediction_policies
     identity = _identity(prepared, reference, policies)
-    recorded = find_score(study, prepared, reference)
+    recorded = find_score(study, actor, prepared, reference)
     if recorded is not None:
         return recorded
-    labels = _finished_extractions(study, prepared)
+    labels = _finished_extractions(study, actor, prepared)
     data = arrays(study, prepared, reference, labels)
     evaluation = evaluate(
         study.label_set.ids,
@@ -141,7 +144,7 @@ def score_run(study: Study, actor: Actor, run_hash: str, reference: Reference) -
             actor=actor.name,
             at=datetime.now(UTC),
         )
-    scored = find_score(study, prepared, reference)
+    scored = find_score(study, actor, prepared, reference)
     assert scored is not None  # noqa: S101 - it was just recorded
     return scored
 
@@ -151,8 +154,13 @@ def _identity(prepared: PreparedRun, reference: Reference, policies: Policies) -
     return content_hash("evaluation", parts)
 
 
-def find_score(study: Study, prepared: PreparedRun, reference: Reference) -> Score | None:
-    """Return the recorded score of a run against a reference under the study's policies, None where there is none."""
+def find_score(study: Study, actor: Actor, prepared: PreparedRun, reference: Reference) -> Score | None:
+    """Return the recorded score of a run against a reference under the study's policies, None where there is none.
+
+    Raises:
+        RightsError: the person rates in an open round.
+    """
+    require_sighted(study, actor, "see a score")
     policies = study.label_set.prediction_policies
     identity = _identity(prepared, reference, policies)
     with study.database.read() as conn:
@@ -199,8 +207,8 @@ def _check_fits(study: Study, prepared: PreparedRun, reference: Reference) -> No
         )
 
 
-def _finished_extractions(study: Study, prepared: PreparedRun) -> dict[str, Extraction]:
-    labels = extractions(study, prepared)
+def _finished_extractions(study: Study, actor: Actor, prepared: PreparedRun) -> dict[str, Extraction]:
+    labels = extractions(study, actor, prepared)
     if len(labels) < len(prepared.reports):
         done = progress(study, prepared)
         raise InputError(
@@ -210,11 +218,15 @@ def _finished_extractions(study: Study, prepared: PreparedRun) -> dict[str, Extr
     return labels
 
 
-def policies_table(study: Study, score: Score) -> PolicyTable:
-    """Return macro-F1 under each vote policy by each prediction policy (method 5)."""
-    labels = _finished_extractions(study, score.prepared)
+def policies_table(study: Study, actor: Actor, score: Score) -> PolicyTable:
+    """Return macro-F1 under each vote policy by each prediction policy (method 5).
+
+    Raises:
+        RightsError: the person may not see the votes that it is counted from.
+    """
+    labels = _finished_extractions(study, actor, score.prepared)
     data = arrays(study, score.prepared, score.reference, labels)
-    votes = votes_of(study, score.reference)
+    votes = votes_of(study, actor, score.reference)
     row_of = {report: i for i, report in enumerate(votes.report_ids)}
     rows = [row_of[report] for report in data.report_ids]
     return policy_table(study.label_set.ids, votes.codes[rows], score.reference.rule, data.predictions, data.patients)
