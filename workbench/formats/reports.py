@@ -1,8 +1,9 @@
-"""Reports from CSV, JSONL and Open-i files, text verbatim, one at a time.
+"""Reports from CSV, JSONL, Parquet and Open-i files and from MIMIC-CXR's folders, text verbatim, one at a time.
 
 A **column mapping** says where things stand: ``id``, ``patient``, ``text`` and ``language`` name a column (a key, in
 JSONL) each, and ``section:NAME`` one that holds a single section of the report. Give ``text`` or sections, not both.
 What a mapping leaves out is looked for under its usual names; without a patient each report is a patient of its own.
+MIMIC-CXR's folders have no columns: see ``workbench.formats.mimic``.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -14,11 +15,13 @@ from workbench.domain.reports import NEVER_READ, Report, Section
 from workbench.errors import InputError
 from workbench.formats import openi
 from workbench.formats.json_lines import all_keys, read_objects, text_of
+from workbench.formats.mimic import is_mimic, iter_mimic
+from workbench.formats.parquet import read_columns
 from workbench.formats.tables import Place, listed, read_table
 from workbench.text.differences import first_difference
 from workbench.text.sections import split_sections
 
-FORMS = ("csv", "jsonl", "openi")
+FORMS = ("csv", "jsonl", "openi", "parquet", "mimic")
 USUAL: Mapping[str, tuple[str, ...]] = {
     "id": ("report_id", "id", "study_id", "uid"),
     "patient": ("patient_id", "patient", "subject_id"),
@@ -27,7 +30,7 @@ USUAL: Mapping[str, tuple[str, ...]] = {
 }
 USUAL_SECTIONS = ("indication", "history", "comparison", "technique", "findings", "impression")
 
-_FORM_OF_SUFFIX = {".csv": "csv", ".jsonl": "jsonl", ".ndjson": "jsonl"}
+_FORM_OF_SUFFIX = {".csv": "csv", ".jsonl": "jsonl", ".ndjson": "jsonl", ".parquet": "parquet"}
 _SECTION = "section:"
 # What programs write for a cell that holds nothing. As a comparison "None" is a radiologist's word, and stays.
 _NOTHING = frozenset({"nan", "none", "null", "<na>"})
@@ -81,11 +84,11 @@ def iter_reports(
     language: str = "en",
     encoding: str = "utf-8",
 ) -> Iterator[Report]:
-    """Yield the reports of a file in file order, holding one at a time (and one number per id).
+    """Yield the reports of a file in file order, holding few at a time (and one number per id).
 
     Args:
-        path: the file.
-        form: csv, jsonl or openi; by the file's suffix when None.
+        path: the file, or the folder or zip archive of MIMIC-CXR.
+        form: one of ``FORMS``; by the file's suffix when None.
         columns: the column mapping described above; openi has its own, of which single entries can be replaced.
         language: of reports whose row does not say.
         encoding: of the file; a byte-order mark is left out.
@@ -100,7 +103,11 @@ def iter_reports(
         InputError: something is wrong with the file, the mapping or a row, which is named; or an id comes with two
             different texts or patients, both of which are shown.
     """
-    form = form or _form_of(path)
+    form = form or form_of(path)
+    if form == "mimic":
+        if columns:
+            raise InputError(f"{path} has no columns; leave the column mapping out.")
+        return _once(path, lambda: _from_mimic(path, language, encoding))
     if form == "openi":
         columns = {**openi.COLUMNS, **(columns or {})}
 
@@ -111,14 +118,29 @@ def iter_reports(
     return _once(path, numbered)
 
 
-def _form_of(path: Path) -> str:
-    form = _FORM_OF_SUFFIX.get(path.suffix.lower())
+def form_of(path: Path) -> str:
+    """Return the form that a file's suffix tells; a folder or zip archive is MIMIC-CXR's.
+
+    Raises:
+        InputError: it tells none.
+    """
+    form = "mimic" if is_mimic(path) else _FORM_OF_SUFFIX.get(path.suffix.lower())
     if form is None:
         raise InputError(f"{path}: its name does not tell its form; say which of {', '.join(FORMS)} it is.")
     return form
 
 
+def _from_mimic(path: Path, language: str, encoding: str) -> Iterator[tuple[int, Report]]:
+    for found in iter_mimic(path, encoding):
+        sections = split_sections(found.text)
+        yield 0, Report(found.id, found.patient_id, found.text, sections, language, found.file)
+
+
 def _open(path: Path, form: str, encoding: str) -> _Source:
+    if form == "parquet":
+        place = Place(path)
+        names, cells = read_columns(place)
+        return _Source(place, names, cells)
     if form == "jsonl":
         place = Place(path)
 
@@ -220,7 +242,10 @@ def _composed(names: list[str], heads: list[str], cells: _Cells) -> tuple[str, t
 
 
 def _once(path: Path, numbered: Callable[[], Iterator[tuple[int, Report]]]) -> Iterator[Report]:
-    """Yield each report once. Of those already seen only a number is kept, so a clash is looked up in the file."""
+    """Yield each report once. Of those already seen only a number is kept, so a clash is looked up in the file.
+
+    A report comes with its row, or with 0 where it is a file of its own.
+    """
     seen: dict[str, int] = {}
     for row, report in numbered():
         what = hash((report.patient_id, report.text))
@@ -234,14 +259,18 @@ def _once(path: Path, numbered: Callable[[], Iterator[tuple[int, Report]]]) -> I
 
 
 def _two_versions(path: Path, one: tuple[int, Report], other: tuple[int, Report]) -> str:
-    (row, first), (later, second) = one, other
+    (first, second), (here, there) = (one[1], other[1]), (_where(*one), _where(*other))
     if first.text == second.text:
         return (
-            f"{path}: report {first.id} belongs to patient {first.patient_id} in row {row} and to "
-            f"{second.patient_id} in row {later}; correct one of them."
+            f"{path}: report {first.id} belongs to patient {first.patient_id} in {here} and to {second.patient_id} in "
+            f"{there}; correct one of them."
         )
     said, then = first_difference(first.text, second.text)
     return (
-        f"{path}: report {first.id} has two different texts: row {row} “{said}”, row {later} “{then}”; remove one of "
-        "them or give it another id."
+        f"{path}: report {first.id} has two different texts: {here} “{said}”, {there} “{then}”; remove one of them or "
+        "give it another id."
     )
+
+
+def _where(row: int, report: Report) -> str:
+    return f"row {row}" if row else report.source

@@ -74,7 +74,7 @@ def lines(path: Path, encoding: str, place: Place) -> Iterator[str]:
     Raises:
         InputError: the file cannot be opened, or bytes are not in the encoding (byte and row are named).
     """
-    codec = _codec(encoding)
+    codec = codec_of(encoding)
     try:
         with path.open("rb") as file:
             if not file.seekable():
@@ -93,7 +93,7 @@ def lines(path: Path, encoding: str, place: Place) -> Iterator[str]:
                 yield text if offset else text.removeprefix(_MARK)  # gb18030 has a mark of its own
                 offset += len(line)
     except OSError as error:
-        raise InputError(_cannot_open(path, error)) from error
+        raise InputError(cannot_open(path, error)) from error
 
 
 def listed(names: Sequence[str]) -> str:
@@ -102,11 +102,16 @@ def listed(names: Sequence[str]) -> str:
     return shown + (f" and {len(names) - 12} more" if len(names) > 12 else "")
 
 
-def _codec(encoding: str) -> str:
+def codec_of(encoding: str) -> str:
+    """Return the usual name of an encoding.
+
+    Raises:
+        InputError: there is none of that name.
+    """
     try:
         name = codecs.lookup(encoding).name
     except LookupError as error:
-        raise InputError(_no_encoding(encoding)) from error
+        raise InputError(no_encoding(encoding)) from error
     return "utf-8" if name == "utf-8-sig" else name
 
 
@@ -120,12 +125,13 @@ def _decoded(data: bytes, codec: str, place: Place, offset: int) -> str:
             "name the file's encoding (gb18030, latin-1, ...) or save it as UTF-8."
         ) from error
     except LookupError as error:  # "hex" and its like are codecs, but not of text
-        raise InputError(_no_encoding(codec)) from error
+        raise InputError(no_encoding(codec)) from error
     except UnicodeError as error:  # UTF-16 without its mark
         raise InputError(f"{place.path} is not {codec.upper()}: {error}.") from error
 
 
-def _no_encoding(name: str) -> str:
+def no_encoding(name: str) -> str:
+    """Return the sentence for an encoding that is none."""
     return f"There is no encoding called {name}; use utf-8, gb18030 or latin-1, say."
 
 
@@ -180,7 +186,8 @@ def _what(error: csv.Error) -> str:
     return f"the quotation marks do not match ({said}); one inside a text must be doubled."
 
 
-def _cannot_open(path: Path, error: OSError) -> str:
+def cannot_open(path: Path, error: OSError) -> str:
+    """Return the sentence for a file that the system does not open."""
     if isinstance(error, FileNotFoundError):
         return f"There is no file {path}."
     if isinstance(error, IsADirectoryError):

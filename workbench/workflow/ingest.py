@@ -1,6 +1,5 @@
 """Reports in and raters' labels in: all of a file or nothing of it."""
 
-import hashlib
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -13,6 +12,7 @@ from workbench.domain.cohorts import Cohort
 from workbench.errors import InputError
 from workbench.formats.labels import RATER, RaterRow, read_labels
 from workbench.formats.reports import read_reports
+from workbench.formats.sources import source_hash
 from workbench.formats.tables import read_table
 from workbench.formats.votes import ReadVote, is_long, read_long
 from workbench.storage import annotations as annotation_store
@@ -45,8 +45,8 @@ def import_reports(
     Args:
         study: the study.
         actor: a lead or admin.
-        path: the file.
-        form: csv, jsonl or openi; by the file's ending when None.
+        path: the file, or a folder or zip archive of MIMIC-CXR's.
+        form: one of ``formats.reports.FORMS``; by the file's ending when None.
         columns: which column holds what, for example ``{"id": "StudyID", "text": "ReportText"}``.
         encoding: of the file.
 
@@ -63,7 +63,7 @@ def import_reports(
             conn,
             "reports",
             path.name,
-            file_hash=_file_hash(path),
+            file_hash=source_hash(path),
             actor=actor.name,
             at=datetime.now(UTC),
             rows=len(reports),
@@ -138,7 +138,7 @@ def import_labels(
     with study.database.write() as conn:
         _check_reports_known(set(report_store.text_hashes(conn)), votes, path.name)
         import_store.add(
-            conn, "labels", path.name, file_hash=_file_hash(path), actor=actor.name, at=now, rows=len(votes)
+            conn, "labels", path.name, file_hash=source_hash(path), actor=actor.name, at=now, rows=len(votes)
         )
         annotation_store.append_many(conn, submitted)
     counts = Counter(given.rater for given in submitted)
@@ -169,8 +169,3 @@ def _vote(study: Study, row: RaterRow, file: str, at: datetime) -> ReadVote:
         simulated=row.simulated,
     )
     return ReadVote(row.report_id, row.rater, given, row.row)
-
-
-def _file_hash(path: Path) -> str:
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
