@@ -136,6 +136,41 @@ class Extraction:
 
 
 @dataclass(frozen=True, slots=True)
+class Failure:
+    """That a text brought no reply at all. It is no extraction: the run goes on, and going on with it asks again."""
+
+    trouble: str  # models.base.Trouble, or "error" where something else went wrong
+    detail: str  # a sentence; it never repeats the report
+    calls: int = 1  # how many were made in vain
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """Tokens that extractions took. What came without token counts is only counted, in ``unknown``."""
+
+    replies: int = 0  # with token counts
+    input_tokens: int = 0  # cached ones included
+    output_tokens: int = 0
+    cached_tokens: int = 0
+    unknown: int = 0  # replies whose server did not say
+
+    def __add__(self, other: "Usage") -> "Usage":
+        """Return both together."""
+        return Usage(
+            self.replies + other.replies,
+            self.input_tokens + other.input_tokens,
+            self.output_tokens + other.output_tokens,
+            self.cached_tokens + other.cached_tokens,
+            self.unknown + other.unknown,
+        )
+
+    @property
+    def tokens(self) -> int:
+        """Return input and output tokens together."""
+        return self.input_tokens + self.output_tokens
+
+
+@dataclass(frozen=True, slots=True)
 class ExtractionKey:
     """What an extraction is unique in; asking for it again never pays twice."""
 
@@ -174,8 +209,27 @@ class Run:
 
 
 @dataclass(frozen=True, slots=True)
+class Pace:
+    """How the process that works on a run gets on at this moment. Nothing of it outlives that process."""
+
+    calls: int = 0  # sent by this process, those that were turned away included
+    in_flight: int = 0
+    per_second: float | None = None  # calls, over the last half minute; None before the first has ended
+    seconds_left: float | None = None  # None where nothing can be said yet
+    paused_until: datetime | None = None  # the server asked everybody to wait
+    paused_why: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class RunProgress:
-    """How far a run has come. ``failed`` counts by status; ``alive`` says whether a runner holds the lease."""
+    """How far a run has come. ``failed`` counts by status; ``alive`` says whether a runner holds the lease.
+
+    ``done`` counts every report that has an extraction, usable or not, or of which the last attempt brought no reply
+    (``failed`` under "failed"); going on with the run asks for the latter again. ``usage`` is of all its extractions,
+    whichever process or run asked for them; each is paid once, so each counts once, however many reports share it.
+    ``cost`` and ``forecast`` (what the whole run will have cost, from the mean so far) are at the price the labeler
+    has now, whatever it was when they were made; None without a price or without anything to go by.
+    """
 
     total: int
     done: int
@@ -183,8 +237,18 @@ class RunProgress:
     alive: bool
     started_at: datetime | None = None
     updated_at: datetime | None = None
+    usage: Usage = Usage()
+    cost: float | None = None
+    forecast: float | None = None
+    pace: Pace | None = None  # None where nobody works on it
+    stopped: str = ""  # why the runner stopped before the end, in a sentence
 
     @property
     def finished(self) -> bool:
-        """Return whether every report has an extraction, usable or not."""
+        """Return whether every report has been labelled or tried."""
         return self.done >= self.total
+
+    @property
+    def unanswered(self) -> int:
+        """Return how many reports going on would ask for again: their last attempt brought no reply."""
+        return self.failed.get(ExtractionStatus.FAILED.value, 0)

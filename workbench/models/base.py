@@ -75,12 +75,15 @@ class CallError(WorkbenchError):
         sentence: for the person who runs it.
         trouble: what kind it is.
         retry_after: seconds the server asked to wait, at least; None where it said nothing that can be read.
+
+    ``calls`` is how many were made before this one was the last: whoever asks again counts there.
     """
 
     def __init__(self, sentence: str, trouble: Trouble, *, retry_after: float | None = None) -> None:
         super().__init__(sentence)
         self.trouble = trouble
         self.retry_after = retry_after
+        self.calls = 1
 
 
 class Model(Protocol):
