@@ -1,7 +1,7 @@
 """A small study in a database: three reports, a cohort, labels, a reference, a prompt, a run and its evaluation."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -17,6 +17,7 @@ from workbench.domain.runs import (
     Extraction,
     ExtractionKey,
     ExtractionStatus,
+    Failure,
     LabelerSettings,
     Mention,
     Run,
@@ -148,6 +149,7 @@ def study(database: Database, make_report: Callable[..., Report], make_prompt: C
         references.add(conn, reference)
         prompts.add_revision(conn, prompt, "---\n", parent_hash=None, author="Lena", at=NOW, message="names")
         runs.add(conn, run, "Lena", NOW)
+        runs.save_failures(conn, [(replace(key, text_hash=some[1].hash), Failure("server", "It failed.", 5))], NOW)
         runs.save_extractions(conn, [(key, extraction)], NOW)
         evaluations.add(
             conn,

@@ -35,6 +35,7 @@ def test_every_kind_of_act_is_told_with_who_and_what(study: Any) -> None:
         ("Lena", "reference frozen", "vote"),
         ("Lena", "revision added", "revision 1"),
         ("Lena", "run started", study.run.hash),
+        ("Lena", "calls brought no reply (server)", f"prompt {study.prompt.hash}"),
         ("Lena", "run scored", study.run.hash),
         ("Lena", "cohort looked at (try)", "dev"),
         ("Lena", "revision accepted", "revision 1"),

@@ -24,6 +24,7 @@ HISTORY = [
     "decisions",
     "runs",
     "extractions",
+    "failures",
     "evaluations",
     "looks",
 ]

@@ -61,14 +61,15 @@ def progress(conn: sqlite3.Connection, run: Run, texts: Sequence[tuple[str, str]
         texts: (report id, text of the selected sections), as for ``execute``; each counts once per repeat.
     """
     keys = [key for key, _ in run_keys(run, texts)]
-    counts = run_store.status_counts(conn, keys)
+    standing = run_store.standing(conn, keys)
     lease = run_store.lease(conn, run.hash)
     alive = liveness.is_alive(lease, datetime.now(UTC))
     return RunProgress(
         total=len(keys),
-        done=sum(counts.values()),
-        failed={status.value: n for status, n in counts.items() if status is not ExtractionStatus.OK},
+        done=sum(standing.counts.values()),
+        failed={status.value: n for status, n in standing.counts.items() if status is not ExtractionStatus.OK},
         alive=alive,
         started_at=lease.acquired_at if lease and alive else None,
-        updated_at=run_store.last_saved_at(conn, keys),
+        updated_at=standing.last_at,
+        pace=lease.pace if lease and alive else None,
     )

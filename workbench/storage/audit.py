@@ -88,6 +88,12 @@ _SOURCES = (
     """SELECT r.at, r.actor, 'run started', r.hash, json_object('prompt', r.prompt_hash, 'cohort', c.name,
         'labeler', json(r.labeler), 'sections', json(r.sections), 'repeats', r.repeats)
     FROM runs AS r JOIN cohorts AS c ON c.hash = r.cohort_hash ORDER BY r.at, r.position""",
+    # Failures belong to a prompt and a labeler; who first ran the two is who is told. Those saved together are one act.
+    """SELECT f.at, COALESCE((SELECT r.actor FROM runs AS r WHERE r.prompt_hash = f.prompt_hash
+            AND r.labeler_hash = f.labeler_hash ORDER BY r.position LIMIT 1), ''),
+        'calls brought no reply (' || f.trouble || ')', 'prompt ' || f.prompt_hash, json_object(
+        'labeler', f.labeler_hash, 'reports', COUNT(*), 'calls', SUM(f.calls), 'first', f.detail)
+    FROM failures AS f GROUP BY f.at, f.prompt_hash, f.labeler_hash, f.trouble ORDER BY f.at, MIN(f.id)""",
     """SELECT e.at, e.actor, 'run scored', e.run_hash,
         json_object('evaluation', e.hash, 'reference', r.name, 'policies', json(e.policies))
     FROM evaluations AS e JOIN reference_standards AS r ON r.hash = e.reference_hash ORDER BY e.at, e.position""",

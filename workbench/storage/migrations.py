@@ -370,6 +370,36 @@ STEPS: tuple[tuple[str, tuple[str, ...]], ...] = (
             *_fixed("benchmarks"),
         ),
     ),
+    (
+        "0011_language_models",
+        (
+            # A call without a reply is no extraction, so that going on with the run asks again.
+            """CREATE TABLE failures (
+                id INTEGER PRIMARY KEY,
+                prompt_hash TEXT NOT NULL,
+                label_set_hash TEXT NOT NULL,
+                labeler_hash TEXT NOT NULL,
+                text_hash TEXT NOT NULL,
+                repeat INTEGER NOT NULL CHECK (repeat > 0),
+                trouble TEXT NOT NULL,
+                detail TEXT NOT NULL,
+                calls INTEGER NOT NULL,
+                at TEXT NOT NULL
+            ) STRICT""",
+            "CREATE INDEX failures_by_key ON failures (prompt_hash, labeler_hash, label_set_hash, repeat, text_hash)",
+            "ALTER TABLE extractions ADD COLUMN cached_tokens INTEGER",
+            "ALTER TABLE extractions ADD COLUMN request_id TEXT NOT NULL DEFAULT ''",
+            "ALTER TABLE extractions ADD COLUMN served_model TEXT NOT NULL DEFAULT ''",
+            "ALTER TABLE extractions ADD COLUMN finish_reason TEXT NOT NULL DEFAULT ''",
+            "ALTER TABLE extractions ADD COLUMN held_by TEXT NOT NULL DEFAULT ''",
+            "ALTER TABLE extractions ADD COLUMN flags TEXT NOT NULL DEFAULT '{}'",
+            "ALTER TABLE extractions ADD COLUMN unrepaired TEXT NOT NULL DEFAULT ''",
+            "ALTER TABLE extractions ADD COLUMN reasoning TEXT NOT NULL DEFAULT ''",
+            # What the process that holds the lease tells of itself with each heartbeat; it goes with the lease.
+            "ALTER TABLE leases ADD COLUMN pace TEXT NOT NULL DEFAULT ''",
+            *_fixed("failures"),
+        ),
+    ),
 )
 
 

@@ -2,20 +2,40 @@
 
 import sqlite3
 from collections import Counter
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass
 from datetime import UTC, datetime, timedelta
 
 from workbench.domain.findings import State
-from workbench.domain.runs import Extraction, ExtractionKey, ExtractionStatus, LabelerSettings, Mention, Run
+from workbench.domain.runs import (
+    Extraction,
+    ExtractionKey,
+    ExtractionStatus,
+    Failure,
+    Flag,
+    LabelerSettings,
+    Mention,
+    Pace,
+    Price,
+    Run,
+    Usage,
+)
 from workbench.storage.encoding import from_json, id_array, instant, instant_text, json_text
 
 _WHOLE = """SELECT * FROM extractions
     WHERE prompt_hash = ? AND labeler_hash = ? AND label_set_hash = ? AND repeat = ?
     AND text_hash IN (SELECT value FROM json_each(?))"""
-_OUTCOME = """SELECT text_hash, status, at FROM extractions
+_OUTCOME = """SELECT text_hash, status, at, input_tokens, output_tokens, cached_tokens FROM extractions
     WHERE prompt_hash = ? AND labeler_hash = ? AND label_set_hash = ? AND repeat = ?
     AND text_hash IN (SELECT value FROM json_each(?))"""
+# SQLite gives the other columns of the row that has the MAX.
+_LAST_FAILURE = """SELECT MAX(f.id), f.text_hash, f.trouble, f.detail, f.calls, f.at FROM failures AS f
+    WHERE f.prompt_hash = ? AND f.labeler_hash = ? AND f.label_set_hash = ? AND f.repeat = ?
+    AND f.text_hash IN (SELECT value FROM json_each(?)) AND NOT EXISTS (
+        SELECT 1 FROM extractions AS e WHERE e.prompt_hash = f.prompt_hash AND e.labeler_hash = f.labeler_hash
+        AND e.label_set_hash = f.label_set_hash AND e.repeat = f.repeat AND e.text_hash = f.text_hash
+    ) GROUP BY f.text_hash"""
+_UNASKED = frozenset({ExtractionStatus.BLANK, ExtractionStatus.TOO_LONG, ExtractionStatus.FAILED})  # no reply came
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +55,20 @@ class Lease:
     runner: str
     acquired_at: datetime
     heartbeat_at: datetime
+    pace: Pace | None = None  # as the runner told with its last heartbeat
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """How the keys of a run stand. ``counts`` counts a key as often as it was given, ``usage`` once.
+
+    A key with a failure and no extraction counts as ``failed``; what is missing from the sum is still to do.
+    ``last_at`` is when the last of it was saved, None where nothing was.
+    """
+
+    counts: Mapping[ExtractionStatus, int]
+    usage: Usage
+    last_at: datetime | None
 
 
 def add(conn: sqlite3.Connection, run: Run, actor: str, at: datetime) -> None:
@@ -75,11 +109,30 @@ def save_extractions(
     when = instant_text(at or datetime.now(UTC))
     cursor = conn.executemany(
         "INSERT INTO extractions (prompt_hash, label_set_hash, labeler_hash, text_hash, repeat, status, mentions, "
-        "detail, raw, input_tokens, output_tokens, latency, at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) "
+        "detail, raw, input_tokens, output_tokens, latency, at, cached_tokens, request_id, served_model, "
+        "finish_reason, held_by, flags, unrepaired, reasoning) "
+        "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) "
         "ON CONFLICT (prompt_hash, labeler_hash, label_set_hash, repeat, text_hash) DO NOTHING",
         (_extraction_row(key, extraction, when) for key, extraction in pairs),
     )
     return max(cursor.rowcount, 0)
+
+
+def save_failures(
+    conn: sqlite3.Connection, pairs: Iterable[tuple[ExtractionKey, Failure]], at: datetime | None = None
+) -> None:
+    """Keep that texts brought no reply. Each attempt is kept; a key that gets an extraction later is healed by it."""
+    when = instant_text(at or datetime.now(UTC))
+    conn.executemany(
+        "INSERT INTO failures (prompt_hash, label_set_hash, labeler_hash, text_hash, repeat, trouble, detail, calls, "
+        "at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        ((*_key_row(key), failure.trouble, failure.detail, failure.calls, when) for key, failure in pairs),
+    )
+
+
+def failures(conn: sqlite3.Connection, keys: Iterable[ExtractionKey]) -> dict[ExtractionKey, Failure]:
+    """Return the last failure of each key that has one and no extraction."""
+    return {key: Failure(row["trouble"], row["detail"], row["calls"]) for key, row in _rows(conn, keys, _LAST_FAILURE)}
 
 
 def extractions(conn: sqlite3.Connection, keys: Iterable[ExtractionKey]) -> dict[ExtractionKey, Extraction]:
@@ -97,20 +150,29 @@ def done_keys(conn: sqlite3.Connection, keys: Iterable[ExtractionKey]) -> set[Ex
     return set(statuses(conn, keys))
 
 
-def status_counts(conn: sqlite3.Connection, keys: Sequence[ExtractionKey]) -> dict[ExtractionStatus, int]:
-    """Return how many of the keys ended in each status that occurs.
+def standing(conn: sqlite3.Connection, keys: Sequence[ExtractionKey]) -> Standing:
+    """Return how the keys stand, without reading what any extraction says."""
+    times = Counter(keys)
+    counts: Counter[ExtractionStatus] = Counter()
+    used, last = Usage(), ""
+    for key, row in _rows(conn, times, _OUTCOME):
+        status = ExtractionStatus(row["status"])
+        counts[status] += times[key]
+        used += usage_of(status, row["input_tokens"], row["output_tokens"], row["cached_tokens"])
+        last = max(last, row["at"])
+    for key, row in _rows(conn, times, _LAST_FAILURE):
+        counts[ExtractionStatus.FAILED] += times[key]
+        last = max(last, row["at"])
+    return Standing(dict(counts), used, instant(last) if last else None)
 
-    A key that is given twice counts twice: reports with the same text share one extraction. What is missing from
-    the sum is still to do.
-    """
-    known = statuses(conn, keys)
-    return dict(Counter(known[key] for key in keys if key in known))
 
-
-def last_saved_at(conn: sqlite3.Connection, keys: Iterable[ExtractionKey]) -> datetime | None:
-    """Return when the last of the keys' extractions was saved, or None when there is none."""
-    times = [str(row["at"]) for _, row in _rows(conn, keys, _OUTCOME)]
-    return instant(max(times)) if times else None
+def usage_of(
+    status: ExtractionStatus, input_tokens: int | None, output_tokens: int | None, cached_tokens: int | None
+) -> Usage:
+    """Return what one extraction took; nothing where no model was asked."""
+    if input_tokens is None or output_tokens is None:
+        return Usage(unknown=int(status not in _UNASKED))
+    return Usage(1, input_tokens, output_tokens, cached_tokens or 0)
 
 
 def acquire_lease(conn: sqlite3.Connection, run_hash: str, runner: str, now: datetime, stale_after: timedelta) -> bool:
@@ -129,10 +191,11 @@ def acquire_lease(conn: sqlite3.Connection, run_hash: str, runner: str, now: dat
     return cursor.rowcount == 1
 
 
-def heartbeat(conn: sqlite3.Connection, run_hash: str, runner: str, now: datetime) -> bool:
-    """Renew a lease and return whether the runner still holds it; one that does not must stop."""
+def heartbeat(conn: sqlite3.Connection, run_hash: str, runner: str, now: datetime, pace: Pace | None = None) -> bool:
+    """Renew a lease, tell how the runner gets on, and return whether it still holds it; one that does not must stop."""
     cursor = conn.execute(
-        "UPDATE leases SET heartbeat_at = ? WHERE run_hash = ? AND runner = ?", (instant_text(now), run_hash, runner)
+        "UPDATE leases SET heartbeat_at = ?, pace = ? WHERE run_hash = ? AND runner = ?",
+        (instant_text(now), _pace_text(pace), run_hash, runner),
     )
     return cursor.rowcount == 1
 
@@ -147,7 +210,9 @@ def lease(conn: sqlite3.Connection, run_hash: str) -> Lease | None:
     row = conn.execute("SELECT * FROM leases WHERE run_hash = ?", (run_hash,)).fetchone()
     if row is None:
         return None
-    return Lease(row["run_hash"], row["runner"], instant(row["acquired_at"]), instant(row["heartbeat_at"]))
+    return Lease(
+        row["run_hash"], row["runner"], instant(row["acquired_at"]), instant(row["heartbeat_at"]), _pace(row["pace"])
+    )
 
 
 def _rows(
@@ -166,11 +231,7 @@ def _rows(
 def _extraction_row(key: ExtractionKey, extraction: Extraction, when: str) -> tuple[object, ...]:
     mentions = {finding: [mention.state.value, mention.evidence] for finding, mention in extraction.mentions.items()}
     return (
-        key.prompt_hash,
-        key.label_set_hash,
-        key.labeler_hash,
-        key.text_hash,
-        key.repeat,
+        *_key_row(key),
         extraction.status.value,
         json_text(mentions),
         extraction.detail,
@@ -179,7 +240,19 @@ def _extraction_row(key: ExtractionKey, extraction: Extraction, when: str) -> tu
         extraction.output_tokens,
         extraction.latency,
         when,
+        extraction.cached_tokens,
+        extraction.request_id,
+        extraction.served_model,
+        extraction.finish_reason,
+        extraction.constraint,
+        json_text({flag.value: list(findings) for flag, findings in extraction.flags.items()}),
+        extraction.unrepaired,
+        extraction.reasoning,
     )
+
+
+def _key_row(key: ExtractionKey) -> tuple[object, ...]:
+    return (key.prompt_hash, key.label_set_hash, key.labeler_hash, key.text_hash, key.repeat)
 
 
 def _extraction(row: sqlite3.Row) -> Extraction:
@@ -192,16 +265,40 @@ def _extraction(row: sqlite3.Row) -> Extraction:
         input_tokens=row["input_tokens"],
         output_tokens=row["output_tokens"],
         latency=row["latency"],
+        cached_tokens=row["cached_tokens"],
+        request_id=row["request_id"],
+        served_model=row["served_model"],
+        finish_reason=row["finish_reason"],
+        constraint=row["held_by"],
+        reasoning=row["reasoning"],
+        unrepaired=row["unrepaired"],
+        flags={Flag(flag): tuple(findings) for flag, findings in from_json(row["flags"]).items()},
     )
+
+
+def _pace_text(pace: Pace | None) -> str:
+    if pace is None:
+        return ""
+    until = instant_text(pace.paused_until) if pace.paused_until else None
+    return json_text({**asdict(pace), "paused_until": until})
+
+
+def _pace(text: str) -> Pace | None:
+    if not text:
+        return None
+    told = from_json(text)
+    until = told.pop("paused_until")
+    return Pace(**told, paused_until=instant(until) if until else None)
 
 
 def _record(row: sqlite3.Row) -> RunRecord:
     labeler = from_json(row["labeler"])
+    price = labeler.get("price")
     run = Run(
         prompt_hash=row["prompt_hash"],
         label_set_hash=row["label_set_hash"],
         cohort_hash=row["cohort_hash"],
-        labeler=LabelerSettings(**labeler),
+        labeler=LabelerSettings(**{**labeler, "price": Price(**price) if price else None}),
         sections=tuple(from_json(row["sections"])),
         repeats=row["repeats"],
     )
@@ -215,4 +312,7 @@ def _labeler_json(labeler: LabelerSettings) -> dict[str, object]:
         "concurrency": labeler.concurrency,
         "timeout": labeler.timeout,
         "delay": labeler.delay,
+        "api_key_env": labeler.api_key_env,
+        "context_tokens": labeler.context_tokens,
+        "price": asdict(labeler.price) if labeler.price else None,
     }
