@@ -4,13 +4,14 @@ import streamlit as st
 
 from workbench.domain.actors import Role
 from workbench.domain.prompts import RevisionStatus
-from workbench.ui import data, gates, scoring, state, widgets
+from workbench.ui import blind, data, gates, scoring, state, widgets
 from workbench.workflow import accept
 from workbench.workflow.accept import Gate
 
 here = state.here()
 intent = state.take_intent("accept")
 widgets.head("Accept", "Check a scored revision against the gate, sign what needs a name, and decide.")
+blind.stop(here)
 
 
 def decide(gate: Gate, signed: list[str], number: int) -> None:

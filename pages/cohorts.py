@@ -3,7 +3,7 @@
 import streamlit as st
 
 from workbench.domain.actors import Role
-from workbench.ui import allocation, data, state, tables, widgets
+from workbench.ui import allocation, blind, data, state, tables, widgets
 from workbench.workflow import cohorts
 
 
@@ -63,7 +63,9 @@ with right:
         st.markdown(
             f"**Not fixed yet:** {len(preview.cohort.members)} reports of {preview.patients} patients would be drawn."
         )
+        blind.stop(here)
         allocation.expectation(here, preview.expected)
-    elif views:
+    elif views and can:
+        blind.stop(here)
         name = st.selectbox("Positives to expect in", [view.cohort.name for view in views])
         allocation.expectation(here, data.expected(here, name))

@@ -3,7 +3,7 @@
 import streamlit as st
 
 from workbench.domain.findings import Policy
-from workbench.ui import data, figures, mistakes, scoring, state, tables, widgets
+from workbench.ui import blind, data, figures, mistakes, scoring, state, tables, widgets
 from workbench.workflow.browse import StateCounts
 from workbench.workflow.score import Score
 
@@ -63,6 +63,7 @@ def walk(score: Score, finding: str) -> None:
 
 here = state.here()
 widgets.head("Errors", "Start with the finding that costs most, read what went wrong, and carry it over to be mended.")
+blind.stop(here)
 cards = data.reference_cards(here)
 if not cards:
     widgets.missing("No reference is frozen yet, so nothing can be wrong yet.", "reference", "Freeze a reference")

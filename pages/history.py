@@ -5,12 +5,13 @@ import streamlit as st
 
 from workbench.domain.hashing import short
 from workbench.domain.prompts import RevisionStatus
-from workbench.ui import data, editing, figures, gates, state, tables, widgets
+from workbench.ui import blind, data, editing, figures, gates, state, tables, widgets
 from workbench.workflow.history import HistoryRow
 from workbench.workflow.score import Score
 
 here = state.here()
 widgets.head("History", "How accuracy grew from revision to revision, on one reference and cohort.")
+blind.stop(here)
 
 
 def step(row: HistoryRow, score: Score) -> figures.Step:

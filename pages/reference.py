@@ -4,7 +4,7 @@ import streamlit as st
 
 from workbench.domain.actors import Role
 from workbench.domain.cohorts import Purpose
-from workbench.ui import data, reference_panel, round_panel, state, widgets
+from workbench.ui import blind, data, reference_panel, round_panel, state, widgets
 from workbench.workflow import rounds
 
 here = state.here()
@@ -22,8 +22,9 @@ known = [data.get_reference(here, card.name) for card in cards if card.cohort ==
 if here.may(Role.LEAD, Role.ADMIN):
     votes = [r for r in known if not r.adjudicated]
     round_panel.draw(here, cohort, held, votes[-1] if votes else None)
-elif not known:
+elif not known and not blind.told(here):
     st.info("This reference is not frozen yet. Until then nobody who rates sees other people's labels.")
+blind.stop(here)
 if held is not None and held.open and known:
     st.info("This round takes labels again. Counts and agreement are shown once it is closed.")
 if not known or (held is not None and held.open):

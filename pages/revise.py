@@ -4,7 +4,7 @@ import streamlit as st
 
 from workbench.domain.actors import Role
 from workbench.domain.prompts import Prompt, Revision
-from workbench.ui import data, editing, state, widgets
+from workbench.ui import blind, data, editing, state, widgets
 from workbench.workflow import prompts, revise
 from workbench.workflow.score import Score
 
@@ -26,7 +26,8 @@ def score_of(prompt_hash: str) -> Score | None:
 def try_panel(base: Prompt, draft: Prompt) -> None:
     score = score_of(base.hash)
     if score is None:
-        st.caption("To try an edit at once, run and score the revision it starts from; otherwise save it and run it.")
+        run_first = "To try an edit at once, run and score the revision it starts from; otherwise save it and run it."
+        st.caption(widgets.plain(blind.told(here) or run_first))
         return
     key = f"revise.trial.{base.hash}"
     if st.button("Try it", icon=":material/science:", disabled=draft.hash == base.hash, help="Counts as a look"):

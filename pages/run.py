@@ -5,7 +5,7 @@ import streamlit as st
 from workbench.domain.actors import Role
 from workbench.domain.prompts import RevisionStatus
 from workbench.domain.runs import RunProgress
-from workbench.ui import data, scoring, sent, state, widgets
+from workbench.ui import blind, data, scoring, sent, state, widgets
 from workbench.workflow import run, score
 from workbench.workflow.run import PreparedRun
 
@@ -43,6 +43,7 @@ def start(prompt_hash: str, cohort: str, labeler: str) -> None:
 
 
 def result(prepared: PreparedRun, cohort: str) -> None:
+    blind.stop(here)
     cards = [card for card in data.reference_cards(here) if card.cohort == cohort]
     if not cards:
         widgets.missing(
