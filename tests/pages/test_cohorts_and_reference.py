@@ -128,7 +128,7 @@ def test_a_lead_sees_how_far_raters_are_before_freezing_and_no_labels(open_page:
 def test_a_rater_sees_nothing_of_an_open_round(open_page: Open, study: Study) -> None:
     app = open_page(study.folder, "reference", RATER)
     app.selectbox(key="reference.cohort").select("validation").run()
-    assert "nobody who rates sees other people's labels" in app.info[0].value
+    assert "Not shown to you before the round" in app.info[0].value
     assert not app.main.dataframe
     assert not app.main.get("progress")
 

@@ -93,7 +93,7 @@ def test_counts_are_hidden_from_everybody_while_a_frozen_round_is_open_again(ope
     assert app.main.dataframe
     app.text_input(key="round.reopen-reason.development").set_value("labels were mixed up")
     app.button(key="round.reopen").click().run()
-    for person, told in ((LEAD, "takes labels again"), (RATER, "nobody who rates sees other people's labels")):
+    for person, told in ((LEAD, "takes labels again"), (RATER, "Not shown to you before the round")):
         app = open_page(study.folder, "reference", person)
         assert not app.main.dataframe
         assert not app.main.get("plotly_chart")
