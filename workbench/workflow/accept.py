@@ -145,7 +145,7 @@ def accept(
         signed=tuple(check.name for check in gate.to_sign),
         override=override.strip() if gate.blocked else "",
     )
-    decide(study, revision, decision)
+    decide(study, actor, revision, decision)
     return find_revision(study, revision.prompt_hash).revision
 
 
@@ -158,5 +158,5 @@ def reject(study: Study, actor: Actor, revision: Revision, *, reason: str) -> Re
     if revision.status is not RevisionStatus.CANDIDATE:
         raise ConflictError(f"Revision {revision.number} is {revision.status}; only a candidate can be rejected.")
     decision = Decision(revision.prompt_hash, RevisionStatus.REJECTED, actor.name, datetime.now(UTC), reason.strip())
-    decide(study, revision, decision)
+    decide(study, actor, revision, decision)
     return find_revision(study, revision.prompt_hash).revision

@@ -13,6 +13,7 @@ from workbench.storage import evaluations as evaluation_store
 from workbench.storage import references as reference_store
 from workbench.storage import reports as report_store
 from workbench.storage import rounds as store
+from workbench.workflow.blindness import require_sighted
 from workbench.workflow.cohorts import locked_report_ids
 from workbench.workflow.reference import cohort_of, require_closed
 from workbench.workflow.study import Study
@@ -32,10 +33,11 @@ def open_items(study: Study, actor: Actor, reference: Reference) -> list[OpenIte
 
     Raises:
         ConflictError: somebody has looked at the reference's counts, agreement or a score on it.
-        RightsError: a report is in a locked validation cohort and this adjudicator edits prompts too (method 18).
+        RightsError: the round takes labels, or the adjudicator rates in one; or a report is in a locked validation
+            cohort and this adjudicator edits prompts too (method 18).
     """
     actor.require(Role.ADJUDICATOR, to="adjudicate")
-    require_closed(study, cohort_of(study, reference))
+    _check_outside_the_round(study, actor, reference)
     _check_still_blind(study, reference)
     keys = open_keys(reference)
     _check_not_locked_from(study, actor, {report for report, _ in keys})
@@ -71,6 +73,12 @@ def _check_still_blind(study: Study, reference: Reference) -> None:
         raise ConflictError(why)
 
 
+def _check_outside_the_round(study: Study, actor: Actor, reference: Reference) -> None:
+    """Which votes are open tells something of the votes: nobody is told before they stand, and no rater of a round."""
+    require_closed(study, cohort_of(study, reference))
+    require_sighted(study, actor, "adjudicate")
+
+
 def _check_not_locked_from(study: Study, actor: Actor, reports: set[str]) -> None:
     if actor.roles.intersection({Role.LEAD, Role.ADMIN}) and reports.intersection(locked_report_ids(study)):
         raise RightsError(
@@ -94,7 +102,7 @@ def decide(
         raise InputError(f"Report {report_id}, {finding_id}: an adjudication needs a reason.")
     if (report_id, finding_id) not in open_keys(reference):
         raise NotFoundError(f"Report {report_id}, {finding_id}: the vote on it was decided and is not adjudicated.")
-    require_closed(study, cohort_of(study, reference))
+    _check_outside_the_round(study, actor, reference)
     _check_still_blind(study, reference)
     _check_not_locked_from(study, actor, {report_id})
     made = Adjudication(reference.hash, report_id, finding_id, present, actor.name, datetime.now(UTC), reason.strip())
@@ -110,7 +118,7 @@ def finish(study: Study, actor: Actor, reference: Reference) -> Reference:
         ConflictError: it is no longer blind.
     """
     actor.require(Role.LEAD, Role.ADJUDICATOR, to="finish an adjudication")
-    require_closed(study, cohort_of(study, reference))
+    _check_outside_the_round(study, actor, reference)
     _check_still_blind(study, reference)
     keys = open_keys(reference)
     with study.database.write() as conn:

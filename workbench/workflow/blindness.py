@@ -25,7 +25,8 @@ def blinding_round(study: Study, actor: Actor) -> str:
 
 
 def require_sighted(study: Study, actor: Actor, to: str) -> None:
-    """Raise RightsError for somebody who must stay blind; ``to`` says what was asked for."""
+    """Raise RightsError for somebody who must stay blind, or has no role; ``to`` says what was asked for."""
+    actor.require(*Role, to=to)
     held = blinding_round(study, actor)
     if held:
         raise RightsError(

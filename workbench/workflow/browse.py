@@ -51,6 +51,7 @@ class Shelf:
 
 def list_reports(study: Study, actor: Actor) -> Shelf:
     """Return the study's reports in order of id, without those of locked cohorts for whoever edits prompts."""
+    actor.require(*Role, to="read reports")
     locked = _hidden_from(study, actor)
     with study.database.read() as conn:
         reports = report_store.list_all(conn)
@@ -85,6 +86,7 @@ def read_report(study: Study, actor: Actor, report_id: str) -> Report:
         NotFoundError: the study does not hold it.
         RightsError: it is in a locked validation cohort and this person edits prompts (method 18).
     """
+    actor.require(*Role, to="read reports")
     if report_id in _hidden_from(study, actor):
         raise RightsError(
             f"Report {report_id} is in a locked validation cohort, so whoever edits prompts cannot read it; "

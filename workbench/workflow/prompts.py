@@ -123,15 +123,17 @@ def import_prompt(study: Study, actor: Actor, path: Path, message: str = "") -> 
     return save_candidate(study, actor, prompt, message=message or f"imported from {path.name}", parent=parent)
 
 
-def decide(study: Study, revision: Revision, decision: Decision) -> None:
+def decide(study: Study, actor: Actor, revision: Revision, decision: Decision) -> None:
     """Append a decision on a revision and, for an acceptance, write its file.
 
-    Rights and the gate are ``workflow.accept``'s; this refuses only to overwrite a file that holds another prompt.
+    The gate is ``workflow.accept``'s; this refuses to overwrite a file that holds another prompt.
 
     Raises:
+        RightsError: the person is no lead.
         ConflictError: there is such a file.
         InputError: the file cannot be written; then nothing is decided either.
     """
+    actor.require(Role.LEAD, to="decide on a revision")
     with study.database.write() as conn:
         store.decide(conn, decision)
         if decision.status is RevisionStatus.ACCEPTED:

@@ -187,7 +187,12 @@ def execute(
 
 
 def start(study: Study, actor: Actor, prepared: PreparedRun) -> int:
-    """Start the run in a process of its own, which goes on when the page is closed, and return the process's id."""
+    """Start the run in a process of its own, which goes on when the page is closed, and return the process's id.
+
+    Raises:
+        RightsError: the person is no lead or admin.
+    """
+    actor.require(Role.LEAD, Role.ADMIN, to="start a run")
     return process.start(study.folder, ["--as", actor.name, "--resume", prepared.run.hash])
 
 
