@@ -26,7 +26,7 @@ TEXT = "Small effusion with edema."
 
 
 def read(reply: str, finish: Finish = Finish.STOP, form: ReplyForm = ReplyForm.EVERY) -> Extraction:
-    return read_reply(Completion(reply, finish), LABEL_SET, form, TEXT)
+    return read_reply(Completion(reply, finish), LABEL_SET, form)
 
 
 def said(state: str, evidence: str = "") -> dict[str, str]:

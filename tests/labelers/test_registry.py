@@ -77,7 +77,7 @@ def test_an_unknown_kind_is_refused_and_the_known_ones_are_named() -> None:
 
 
 def test_a_setting_without_effect_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="a rules labeler has no use for temperature"):
+    with pytest.raises(InputError, match="a labeler of kind rules has no use for temperature"):
         settings_of("rules", kind="rules", temperature=0.0)
     with pytest.raises(InputError, match="needs its file of replies"):
         settings_of("script", kind="scripted")

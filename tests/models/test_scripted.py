@@ -80,3 +80,21 @@ def test_identity_is_what_the_file_holds(tmp_path: Path) -> None:
     assert file_hash(first) != file_hash(write(tmp_path / "b.jsonl", {"default": True, "reply": "x"}))
     with pytest.raises(InputError, match=r"^The file of replies gone\.jsonl cannot be read"):
         file_hash(tmp_path / "gone.jsonl")
+
+
+def test_a_reply_that_is_sent_back_is_answered_by_its_repaired_one_or_the_same_again(tmp_path: Path) -> None:
+    model = ScriptedModel(
+        write(
+            tmp_path / "replies.jsonl",
+            {"contains": "heals", "reply": "x", "failure": "malformed", "repaired": {"findings": []}},
+            {"contains": "stays", "reply": "x"},
+        )
+    )
+
+    def sent_back(report: str) -> str:
+        turns = ((Role.USER, f"<report>\n{report}\n</report>"), (Role.ASSISTANT, "x"), (Role.USER, "That\nis\nwrong."))
+        return asyncio.run(model.complete([Message(role, text) for role, text in turns], schema={})).text
+
+    assert sent_back("It heals.") == '{"findings": []}'
+    assert ask(model, "It heals.").text.startswith("Here is the answer")
+    assert sent_back("It stays.") == "x"

@@ -1,30 +1,70 @@
 """Labelers by kind. What a kind needs is imported when it is used: provider libraries take seconds to load."""
 
+import os
 from collections.abc import Callable, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from types import MappingProxyType
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from workbench.domain.findings import LabelSet
 from workbench.domain.prompts import Prompt
-from workbench.domain.runs import LabelerSettings
+from workbench.domain.runs import LabelerSettings, Price
 from workbench.errors import ConflictError, InputError
 from workbench.labelers.base import Labeler
+from workbench.labelers.server_address import checked_address, is_providers_own
+
+if TYPE_CHECKING:
+    from workbench.models.base import Constraint, Model
+    from workbench.models.egress import Egress
 
 T = TypeVar("T")
 
-_MODEL_SETTINGS = ("base_url", "model", "temperature", "seed", "max_tokens")
+# A key is looked up here when the settings name no variable, and then only for the provider's own address: a key for
+# one server is nobody else's business.
+_KEY_VARIABLES = MappingProxyType({"openai": "OPENAI_API_KEY", "anthropic": "ANTHROPIC_API_KEY"})
+_SERVER_SETTINGS = ("base_url", "model", "temperature", "seed", "max_tokens", "api_key_env")
+_COST_SETTINGS = ("context_tokens", "price")
 
 
-def make_labeler(settings: LabelerSettings, prompt: Prompt, label_set: LabelSet) -> Labeler:
+@dataclass(frozen=True, slots=True)
+class _Way:
+    """How a labeler gets at its model."""
+
+    through: "Callable[[Model], Model]"
+    egress: "Egress | None"
+    constraint: "Constraint | None"
+
+
+def _straight(model: "Model") -> "Model":
+    return model
+
+
+def make_labeler(
+    settings: LabelerSettings,
+    prompt: Prompt,
+    label_set: LabelSet,
+    *,
+    through: "Callable[[Model], Model]" = _straight,
+    egress: "Egress | None" = None,
+    constraint: "Constraint | None" = None,
+) -> Labeler:
     """Return the labeler that settings describe, made for a prompt.
 
+    Args:
+        settings: which labeler.
+        prompt: what it labels by.
+        label_set: the findings.
+        through: what each call of a language model goes through on its way, such as a pool that holds calls back.
+        egress: which servers may be asked; None is the strictest, for restricted reports.
+        constraint: how the server holds a reply to its form, as probed; None where that is not known.
+
     Raises:
-        InputError: the kind is unknown, or what the labeler needs is missing or wrong.
+        InputError: the kind is unknown, or what the labeler needs is missing or wrong, such as its key.
+        RightsError: its server may not be sent reports.
         ConflictError: the labeler is no longer the one that the settings identify.
     """
-    return _of(settings.kind, _MAKERS)(settings, prompt, label_set)
+    return _of(settings.kind, _MAKERS)(settings, prompt, label_set, _Way(through, egress, constraint))
 
 
 def settings_of(
@@ -40,11 +80,14 @@ def settings_of(
     concurrency: int = 1,
     timeout: float = 60.0,
     delay: float = 0.0,
+    api_key_env: str | None = None,
+    context_tokens: int | None = None,
+    price: Price | None = None,
 ) -> LabelerSettings:
     """Return the settings of a configured labeler, completed by what identifies its kind.
 
     Raises:
-        InputError: the kind is unknown, lacks something, or is given something it has no use for.
+        InputError: the kind is unknown, lacks something, or is given something it has no use for or that is wrong.
     """
     given = LabelerSettings(
         name=name,
@@ -58,8 +101,12 @@ def settings_of(
         timeout=timeout,
         delay=delay,
         file=str(file) if file else None,
+        api_key_env=api_key_env,
+        context_tokens=context_tokens,
+        price=price,
     )
-    return replace(given, options=_of(kind, _OPTIONS)(given))
+    options = _of(kind, _OPTIONS)(given)
+    return replace(given, options=options, base_url=checked_address(given) if base_url is not None else None)
 
 
 def _of(kind: str, table: Mapping[str, T]) -> T:
@@ -71,22 +118,41 @@ def _of(kind: str, table: Mapping[str, T]) -> T:
 def _rules_options(settings: LabelerSettings) -> dict[str, str]:
     from workbench.labelers.rules import ENGINE_VERSION  # noqa: PLC0415
 
-    _refuse(settings, (*_MODEL_SETTINGS, "file"))
+    _refuse(settings, (*_SERVER_SETTINGS, *_COST_SETTINGS, "file", "delay"))
     return {"engine": ENGINE_VERSION}
 
 
 def _scripted_options(settings: LabelerSettings) -> dict[str, str]:
     from workbench.models.scripted import file_hash  # noqa: PLC0415
 
-    _refuse(settings, _MODEL_SETTINGS)
+    _refuse(settings, _SERVER_SETTINGS)
     return {"replies": file_hash(_file(settings))}
 
 
+def _openai_options(settings: LabelerSettings) -> dict[str, str]:
+    _refuse(settings, ("file", "delay"))
+    return _asked(settings)
+
+
+def _anthropic_options(settings: LabelerSettings) -> dict[str, str]:
+    _refuse(settings, ("file", "delay", "temperature", "seed"))
+    return _asked(settings)
+
+
+def _asked(settings: LabelerSettings) -> dict[str, str]:
+    from workbench.prompting.reply_form import ASKS_VERSION  # noqa: PLC0415
+
+    if not (settings.model or "").strip():
+        raise InputError(f'Labeler {settings.name} needs the name of its model; give it as model = "...".')
+    return {"asks": ASKS_VERSION}
+
+
 def _refuse(settings: LabelerSettings, names: tuple[str, ...]) -> None:
+    unset = LabelerSettings(settings.name, settings.kind)
     for name in names:
-        if getattr(settings, name) is not None:
+        if getattr(settings, name) != getattr(unset, name):
             raise InputError(
-                f"Labeler {settings.name}: a {settings.kind} labeler has no use for {name}; take that line out."
+                f"Labeler {settings.name}: a labeler of kind {settings.kind} has no use for {name}; take that line out."
             )
 
 
@@ -96,20 +162,70 @@ def _file(settings: LabelerSettings) -> Path:
     return Path(settings.file)
 
 
-def _make_rules(settings: LabelerSettings, prompt: Prompt, label_set: LabelSet) -> Labeler:
+def _key(settings: LabelerSettings) -> str | None:
+    """Return the key of a server, None for one that is asked without. It is never kept with the settings.
+
+    Raises:
+        InputError: the variable that should hold it is not set, or holds something else.
+    """
+    variable = settings.api_key_env
+    if variable is None and is_providers_own(settings):
+        variable = _KEY_VARIABLES[settings.kind]
+    if variable is None:
+        return None
+    key = os.environ.get(variable, "").strip()
+    if not key:
+        raise InputError(
+            f"Labeler {settings.name} needs the key of its server in the environment variable {variable}, which is not "
+            "set; set it and start again."
+        )
+    if not (key.isascii() and key.isprintable()) or " " in key:
+        raise InputError(
+            f"Labeler {settings.name}: the environment variable {variable} holds no key; copy the key again, without "
+            "line breaks, spaces and quotation marks."
+        )
+    return key
+
+
+def _make_rules(settings: LabelerSettings, prompt: Prompt, label_set: LabelSet, way: _Way) -> Labeler:  # noqa: ARG001
     from workbench.labelers.rules import RulesLabeler  # noqa: PLC0415
 
     _check_same(settings, _rules_options(settings))
     return RulesLabeler(prompt, label_set)
 
 
-def _make_scripted(settings: LabelerSettings, prompt: Prompt, label_set: LabelSet) -> Labeler:
+def _make_scripted(settings: LabelerSettings, prompt: Prompt, label_set: LabelSet, way: _Way) -> Labeler:
     from workbench.labelers.language_model import LanguageModelLabeler  # noqa: PLC0415
     from workbench.models.scripted import ScriptedModel  # noqa: PLC0415
 
     _check_same(settings, _scripted_options(settings) if settings.file else {"replies": ""})
     model = ScriptedModel(_file(settings), delay=settings.delay)
-    return LanguageModelLabeler(settings, prompt, label_set, model)
+    return LanguageModelLabeler(settings, prompt, label_set, way.through(model))
+
+
+def _make_openai(settings: LabelerSettings, prompt: Prompt, label_set: LabelSet, way: _Way) -> Labeler:
+    from workbench.models.openai import OpenAIModel  # noqa: PLC0415
+
+    _check_same(settings, _openai_options(settings))
+    return _served(settings, prompt, label_set, way, OpenAIModel)
+
+
+def _make_anthropic(settings: LabelerSettings, prompt: Prompt, label_set: LabelSet, way: _Way) -> Labeler:
+    from workbench.models.anthropic import AnthropicModel  # noqa: PLC0415
+
+    _check_same(settings, _anthropic_options(settings))
+    return _served(settings, prompt, label_set, way, AnthropicModel)
+
+
+def _served(
+    settings: LabelerSettings, prompt: Prompt, label_set: LabelSet, way: _Way, kind: "Callable[..., Model]"
+) -> Labeler:
+    from workbench.labelers.language_model import LanguageModelLabeler, TimedModel  # noqa: PLC0415
+    from workbench.models.egress import Egress  # noqa: PLC0415
+
+    model = kind(settings, key=_key(settings), egress=way.egress or Egress(), constraint=way.constraint)
+    asked = way.through(TimedModel(model))
+    return LanguageModelLabeler(settings, prompt, label_set, asked, constraint=way.constraint)
 
 
 def _check_same(settings: LabelerSettings, options: Mapping[str, str]) -> None:
@@ -121,9 +237,14 @@ def _check_same(settings: LabelerSettings, options: Mapping[str, str]) -> None:
         )
 
 
-_MAKERS: Mapping[str, Callable[[LabelerSettings, Prompt, LabelSet], Labeler]] = MappingProxyType(
-    {"rules": _make_rules, "scripted": _make_scripted}
+_MAKERS: Mapping[str, Callable[[LabelerSettings, Prompt, LabelSet, _Way], Labeler]] = MappingProxyType(
+    {"rules": _make_rules, "scripted": _make_scripted, "openai": _make_openai, "anthropic": _make_anthropic}
 )
 _OPTIONS: Mapping[str, Callable[[LabelerSettings], dict[str, str]]] = MappingProxyType(
-    {"rules": _rules_options, "scripted": _scripted_options}
+    {
+        "rules": _rules_options,
+        "scripted": _scripted_options,
+        "openai": _openai_options,
+        "anthropic": _anthropic_options,
+    }
 )

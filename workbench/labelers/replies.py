@@ -5,19 +5,22 @@ was cut off is not mended.
 """
 
 import json
-import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
+from string import ascii_letters
 
 from workbench.domain.findings import LabelSet, State
 from workbench.domain.prompts import ReplyForm
-from workbench.domain.runs import Extraction, ExtractionStatus, Mention
+from workbench.domain.runs import Extraction, ExtractionStatus, Flag, Mention
+from workbench.labelers.reasoning import part
 from workbench.models.base import Completion, Finish
 
-_FENCE = re.compile(r"\A\s*```[A-Za-z]*[ \t]*\n(?P<inside>(?:(?!```).)*?)\n?[ \t]*```\s*\Z", re.DOTALL)
-_STATES = frozenset(state.value for state in State)
-_MENTIONED_STATES = [State.PRESENT.value, State.ABSENT.value, State.UNCERTAIN.value]
+_FENCE = "```"
+_STATES = {state.value: state for state in State}
 _SHOWN = 40  # characters of a wrong name that are repeated
+_NAMED = 10  # wrong names that are repeated
+_SAID = 200  # characters of what a server calls itself and its answers
+_Said = Iterable[tuple[str, object, object]]
 
 
 class _ReplyError(Exception):
@@ -33,68 +36,62 @@ class _Members:
     pairs: list[tuple[str, object]]
 
 
-def json_schema(label_set: LabelSet, form: ReplyForm) -> dict[str, object]:
-    """Return the JSON Schema of a reply.
-
-    ``mentioned``: ``{"findings": [{"finding": id, "state": s, "evidence": text}, ...]}`` with s present, absent or
-    uncertain. ``every``: one member per finding id, ``{"state": s, "evidence": text}``, where s may be not_mentioned
-    too. There is no ``maxItems``: servers cut a list at it without a word.
-    """
-    evidence: dict[str, object] = {"type": "string"}
-    if form is ReplyForm.MENTIONED:
-        item = _object(
-            {
-                "finding": {"type": "string", "enum": list(label_set.ids)},
-                "state": {"type": "string", "enum": _MENTIONED_STATES},
-                "evidence": evidence,
-            }
-        )
-        return _object({"findings": {"type": "array", "items": item}})
-    said = _object({"state": {"type": "string", "enum": [state.value for state in State]}, "evidence": evidence})
-    return _object(dict.fromkeys(label_set.ids, said))
-
-
-def _object(properties: Mapping[str, object]) -> dict[str, object]:
-    return {
-        "type": "object",
-        "properties": dict(properties),
-        "required": list(properties),
-        "additionalProperties": False,
-    }
-
-
-def read_reply(completion: Completion, label_set: LabelSet, form: ReplyForm, text: str) -> Extraction:
+def read_reply(completion: Completion, label_set: LabelSet, form: ReplyForm) -> Extraction:
     """Return the extraction a completion amounts to.
 
-    How it ended is looked at before what it says: a truncated or refused reply is never parsed. A code fence around
-    the whole reply is taken off; any other text around the JSON makes it malformed. Status and detail name no words
-    of the report. Evidence that does not stand in ``text`` leaves the label and is noted in ``detail``.
+    How it ended is looked at before what it says: a truncated or refused reply is never parsed. Reasoning at its start
+    and a code fence around all the rest are taken off; any other text around the JSON makes it malformed. JSON that
+    breaks off is truncated, whatever the server calls it. A finding that is listed twice with one state is merged and
+    flagged, with two states it makes the reply malformed. Status and detail name no words of the report.
+
+    Evidence is not looked at here; see ``EvidenceChecker``.
 
     Args:
         completion: what came.
         label_set: the findings asked for.
         form: the form asked for.
-        text: the text that was sent.
     """
+    raw = storable(completion.text)
+    parted = part(raw)
+    reasoning = "\n\n".join(filter(None, (storable(completion.reasoning), parted.reasoning)))
+    twice: list[str] = []
+    mentions: dict[str, Mention] = {}
+    status, detail = ExtractionStatus.OK, ""
     try:
         _check_finish(completion)
-        mentions = _mentions(_parsed(completion.text), label_set, form)
+        if not parted.ended:
+            raise _malformed("The model's reasoning does not end, so that there is no answer.")
+        mentions, twice = _mentions(_parsed(parted.answer), label_set, form)
     except _ReplyError as error:
-        return _extraction(completion, error.status, {}, str(error))
-    return _extraction(completion, ExtractionStatus.OK, mentions, _doubts(mentions, text))
-
-
-def _extraction(
-    completion: Completion, status: ExtractionStatus, mentions: Mapping[str, Mention], detail: str
-) -> Extraction:
+        status, detail = error.status, str(error)
+    except RecursionError:
+        status, detail = ExtractionStatus.MALFORMED, "The reply is nested too deeply to be read."
     return Extraction(
         status,
         mentions,
         detail,
-        raw=completion.text,
+        raw=raw,
         input_tokens=completion.input_tokens,
         output_tokens=completion.output_tokens,
+        latency=completion.latency,
+        cached_tokens=completion.cached_tokens,
+        request_id=storable(completion.request_id)[:_SAID],
+        served_model=storable(completion.model)[:_SAID],
+        finish_reason=storable(completion.finish_reason)[:_SAID],
+        constraint=completion.constraint,
+        reasoning=reasoning,
+        flags={Flag.LISTED_TWICE: tuple(twice)} if twice else {},
     )
+
+
+def answer_of(extraction: Extraction) -> str:
+    """Return what of a reply was read as its answer: all but the reasoning at its start."""
+    return part(extraction.raw).answer
+
+
+def storable(text: str) -> str:
+    """Return a text as it can be kept: halves of characters, which JSON can spell and no file can hold, become "?"."""
+    return text if text.isascii() else text.encode("utf-8", "replace").decode("utf-8")
 
 
 def _check_finish(completion: Completion) -> None:
@@ -112,15 +109,16 @@ def _wrong(detail: str) -> _ReplyError:
     return _ReplyError(ExtractionStatus.WRONG_LABEL, detail)
 
 
-def _parsed(reply: str) -> _Members:
-    if not reply.strip():
+def _parsed(answer: str) -> _Members:
+    text = answer.strip()
+    if not text:
         raise _malformed("The reply is empty.")
-    fenced = _FENCE.match(reply)
+    inside = _unfenced(text)
     try:
-        value = json.loads(
-            fenced["inside"] if fenced else reply, object_pairs_hook=_Members, parse_constant=_refuse_constant
-        )
+        value = json.loads(inside, object_pairs_hook=_Members, parse_constant=_refuse_constant)
     except json.JSONDecodeError as error:
+        if inside.startswith("{") and _breaks_off(error):
+            raise _ReplyError(ExtractionStatus.TRUNCATED, "The reply breaks off before its JSON ends.") from None
         raise _malformed(f"The reply is not JSON alone: {error.msg} at character {error.pos + 1}.") from None
     except (RecursionError, ValueError):
         raise _malformed("The reply is not JSON that can be read.") from None
@@ -129,21 +127,53 @@ def _parsed(reply: str) -> _Members:
     return value
 
 
+def _unfenced(text: str) -> str:
+    """Return what stands in a code fence around the whole text, also in one that was never closed; else the text."""
+    if not text.startswith(_FENCE):
+        return text
+    inside = text.removeprefix(_FENCE).lstrip(ascii_letters)  # the name of the language
+    closed = inside.removesuffix(_FENCE)
+    if _FENCE in closed:
+        return text
+    if closed == inside and not _is_cut(inside):
+        return text
+    return closed.strip()
+
+
+def _is_cut(text: str) -> bool:
+    """Return whether a text is the beginning of a JSON object."""
+    try:
+        json.loads(text)
+    except json.JSONDecodeError as error:
+        return text.lstrip().startswith("{") and _breaks_off(error)
+    except (RecursionError, ValueError):
+        pass
+    return False
+
+
+def _breaks_off(error: json.JSONDecodeError) -> bool:
+    """Return whether there was nothing wrong with JSON but that it ended too soon."""
+    return error.pos >= len(error.doc.rstrip()) or error.msg.startswith("Unterminated string")
+
+
 def _refuse_constant(name: str) -> object:
     raise ValueError(name)
 
 
-def _mentions(reply: _Members, label_set: LabelSet, form: ReplyForm) -> dict[str, Mention]:
-    """Return what is said of each finding, in label-set order, those not mentioned left out."""
-    said = _merged(_listed(reply) if form is ReplyForm.MENTIONED else _spelled_out(reply), label_set)
+def _mentions(reply: _Members, label_set: LabelSet, form: ReplyForm) -> tuple[dict[str, Mention], list[str]]:
+    """Return what is said of each finding, those not mentioned left out, and the findings said twice; in label-set
+    order.
+    """
+    said, twice = _merged(_listed(reply) if form is ReplyForm.MENTIONED else _spelled_out(reply), label_set)
     if form is ReplyForm.EVERY:
         missing = [finding for finding in label_set.ids if finding not in said]
         if missing:
             raise _malformed(f"The reply leaves out {', '.join(missing)}.")
-    return {f: said[f] for f in label_set.ids if f in said and said[f].state is not State.NOT_MENTIONED}
+    mentions = {f: said[f] for f in label_set.ids if f in said and said[f].state is not State.NOT_MENTIONED}
+    return mentions, [f for f in label_set.ids if f in twice]
 
 
-def _listed(reply: _Members) -> Iterable[tuple[str, object, object]]:
+def _listed(reply: _Members) -> _Said:
     findings = _fields(reply, {"findings"}, "The reply")["findings"]
     if not isinstance(findings, list):
         raise _malformed("findings is no list.")
@@ -152,7 +182,7 @@ def _listed(reply: _Members) -> Iterable[tuple[str, object, object]]:
         yield _text(fields["finding"]), fields["state"], fields["evidence"]
 
 
-def _spelled_out(reply: _Members) -> Iterable[tuple[str, object, object]]:
+def _spelled_out(reply: _Members) -> _Said:
     for finding, item in reply.pairs:
         if isinstance(item, _Members):
             fields = _fields(item, {"state", "evidence"}, _text(finding))
@@ -161,27 +191,31 @@ def _spelled_out(reply: _Members) -> Iterable[tuple[str, object, object]]:
             yield finding, item, None
 
 
-def _merged(said: Iterable[tuple[str, object, object]], label_set: LabelSet) -> dict[str, Mention]:
+def _merged(said: _Said, label_set: LabelSet) -> tuple[dict[str, Mention], set[str]]:
     known = frozenset(label_set.ids)
     merged: dict[str, Mention] = {}
-    unknown: list[str] = []
+    twice: set[str] = set()
+    wrong: list[str] = []
     for finding, state, evidence in said:
         if finding not in known:
-            unknown.append(f"{_text(finding)!r} is no finding of the label set")
+            wrong.append(f"{_text(finding)!r} is no finding of the label set")
         elif not isinstance(state, str) or state not in _STATES:
-            unknown.append(f"{finding}: {_text(state)!r} is no state")
+            wrong.append(f"{finding}: {_text(state)!r} is no state")
         elif not isinstance(evidence, str):
             raise _malformed(f"{finding} has no text as evidence.")
         else:
-            merged[finding] = _agreed(finding, merged.get(finding), Mention(State(state), evidence))
-    if unknown:
-        raise _wrong("; ".join(unknown) + ".")
-    return merged
+            mention = Mention(_STATES[state], storable(evidence))
+            if finding in merged:
+                twice.add(finding)
+                mention = _agreed(finding, merged[finding], mention)
+            merged[finding] = mention
+    if wrong:
+        more = f"; and {len(wrong) - _NAMED} more" if len(wrong) > _NAMED else ""
+        raise _wrong("; ".join(wrong[:_NAMED]) + more + ".")
+    return merged, twice
 
 
-def _agreed(finding: str, before: Mention | None, now: Mention) -> Mention:
-    if before is None:
-        return now
+def _agreed(finding: str, before: Mention, now: Mention) -> Mention:
     if before.state is not now.state:
         raise _malformed(f"{finding} is given twice, once {before.state.value} and once {now.state.value}.")
     return before if before.evidence.strip() else now
@@ -195,29 +229,11 @@ def _fields(value: object, names: set[str], where: str) -> dict[str, object]:
         raise _malformed(f"{where} has a key twice.")
     if fields.keys() != names:
         missing, extra = sorted(names - fields.keys()), sorted(_text(name) for name in fields.keys() - names)
-        raise _malformed(f"{where} lacks {', '.join(missing)}." if missing else f"{where} has {', '.join(extra)} too.")
+        problem = f"lacks {', '.join(missing)}" if missing else f"has {', '.join(extra[:_NAMED])} too"
+        raise _malformed(f"{where} {problem}.")
     return fields
 
 
 def _text(value: object) -> str:
     shown = value if isinstance(value, str) else json.dumps(value, default=lambda _: "...")
-    return shown[:_SHOWN]
-
-
-def _doubts(mentions: Mapping[str, Mention], text: str) -> str:
-    """Return what is doubtful about evidence, in a sentence; empty when every quote stands in the text."""
-    invented = [
-        f for f, mention in mentions.items() if mention.evidence.strip() and not stands_in(mention.evidence, text)
-    ]
-    none = [f for f, mention in mentions.items() if not mention.evidence.strip()]
-    notes = [f"Invented evidence: {', '.join(invented)}."] if invented else []
-    return " ".join([*notes, *([f"No evidence: {', '.join(none)}."] if none else [])])
-
-
-def stands_in(quote: str, text: str) -> bool:
-    """Return whether a quote stands in a text, exactly or but for case, white space and punctuation at its ends."""
-    return quote in text or _normalised(quote) in _normalised(text)
-
-
-def _normalised(text: str) -> str:
-    return " ".join(text.casefold().split()).strip(" .,;:!?\"'()[]-\u2018\u2019\u201c\u201d\u2026")
+    return storable(shown[:_SHOWN])

@@ -55,6 +55,7 @@ class Completion:
     finish_reason: str = ""  # in the server's word
     constraint: str = ""
     reasoning: str = ""  # where the server hands it over apart from the answer
+    latency: float | None = None  # seconds the call took, waiting for a turn left out
 
 
 class Trouble(StrEnum):

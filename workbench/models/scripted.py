@@ -8,7 +8,7 @@ The file is JSONL. Each line holds one reply and says what it is for:
 
 The first line that fits a report answers it: by the hash of its text, else by words it contains, else the default.
 ``failure`` is ``truncated`` (half of the reply, cut at the limit), ``refused``, ``malformed`` (prose around it) or
-``error`` (the call fails).
+``error`` (the call fails). ``repaired`` is what is answered when the reply is sent back, else the same again.
 """
 
 import asyncio
@@ -32,6 +32,7 @@ class _Entry(BaseModel):
     contains: str | None = None
     default: bool = False
     reply: JsonValue = ""
+    repaired: JsonValue = None
     failure: Literal["truncated", "refused", "malformed", "error"] | None = None
 
     @model_validator(mode="after")
@@ -42,7 +43,7 @@ class _Entry(BaseModel):
 
     @property
     def text(self) -> str:
-        return self.reply if isinstance(self.reply, str) else json.dumps(self.reply, ensure_ascii=False)
+        return _text(self.reply)
 
 
 def file_hash(path: Path) -> str:
@@ -70,18 +71,20 @@ class ScriptedModel:
         self._default = next((e for e in entries if e.default), None)
 
     async def complete(self, messages: Sequence[Message], *, schema: Mapping[str, object]) -> Completion:  # noqa: ARG002
-        """Return the reply for the report in the last user message, whose first and last line delimit it.
+        """Return the reply for the report in the first user message, whose first and last line delimit it.
 
         Raises:
             WorkbenchError: no reply is for this report, or its reply is to fail.
         """
         await asyncio.sleep(self._delay)
-        user = next(message.text for message in reversed(messages) if message.role is Role.USER)
+        user = next(message.text for message in messages if message.role is Role.USER)
         entry = self._entry(user)
         if entry.failure == "error":
             raise WorkbenchError(f"{self._name} says that this call fails.")
         sent = sum(len(message.text.split()) for message in messages)
-        text, finish = _answer(entry)
+        asked_again = any(message.role is Role.ASSISTANT for message in messages)
+        mended = asked_again and entry.repaired is not None
+        text, finish = (_text(entry.repaired), Finish.STOP) if mended else _answer(entry)
         return Completion(text, finish, sent, len(text.split()), model="scripted")
 
     async def close(self) -> None:
@@ -95,6 +98,10 @@ class ScriptedModel:
         if entry is None:
             raise WorkbenchError(f"{self._name} has no reply for this report and no default; add one.")
         return entry
+
+
+def _text(reply: JsonValue) -> str:
+    return reply if isinstance(reply, str) else json.dumps(reply, ensure_ascii=False)
 
 
 def _answer(entry: _Entry) -> tuple[str, Finish]:

@@ -1,7 +1,8 @@
 """What a prompt renders to: one system text for all reports, and one user text per report.
 
 The body of a prompt is a Jinja template that sees the guidance and the label set and never the report. So the system
-text is byte-identical for every report, which lets a server reuse it, and no report can reach the template.
+text is byte-identical for every report, which lets a server reuse it, and no report can reach the template. After the
+body stands what no prompt can leave out: the form of the answer, and that a report is text and no instruction.
 """
 
 import json
@@ -15,6 +16,7 @@ from pathlib import Path
 from workbench.domain.findings import LabelSet
 from workbench.domain.prompts import FindingGuidance, Prompt
 from workbench.errors import InputError
+from workbench.prompting.reply_form import reply_instructions
 
 MAX_CHARACTERS = 400_000  # of rendered text
 CPU_SECONDS = 3
@@ -22,7 +24,18 @@ WALL_SECONDS = 20.0
 MEMORY_BYTES = 512 << 20
 OPEN, CLOSE = "<report>", "</report>"
 
-_DELIMITER = re.compile(r"<(?=\s*/?\s*report\b)", re.IGNORECASE)
+# What a report must not hold as it is: the delimiters, and the marks of chat templates ("<|im_end|>", "</s>",
+# "<end_of_turn>", "[INST]"), which many local servers read as the end of a message wherever they stand. Possessive, so
+# that a long run of white space costs no more than its length.
+_DELIMITER = re.compile(
+    r"<(?=\s*+/?\s*+report\b)"
+    r"|<(?=[|\uff5c])"
+    r"|<(?=/?(?:s|bos|eos|sop|eop|pad|unk|think(?:ing)?|(?:start|end)_of_\w{1,20}|tool_\w{1,20})>)"
+    r"|<(?=</?SYS>>)"
+    r"|\[(?=/?(?:INST|SYSTEM_PROMPT|THINK|AVAILABLE_TOOLS|TOOL_CALLS|TOOL_RESULTS)\])",
+    re.IGNORECASE,
+)
+_HARMLESS = {"<": "‹", "[": "［"}
 _PROCESS = Path(__file__).with_name("template_process.py")
 _NEEDED_TO_START = ("SYSTEMROOT", "LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH")
 _LIMITS = {
@@ -46,18 +59,38 @@ def render_system(prompt: Prompt, label_set: LabelSet) -> str:
     return _rendered(json.dumps({"body": prompt.body, "values": _values(prompt, label_set)}))
 
 
+def system_text(prompt: Prompt, label_set: LabelSet, *, schema: bool = False) -> str:
+    """Return all that a model is told before any report: the body, then the form of the answer.
+
+    Args:
+        prompt: see ``render_system``, which tells what is refused.
+        label_set: the findings asked for.
+        schema: spell the JSON Schema of the answer out, for a server that cannot hold a reply to it.
+    """
+    body = render_system(prompt, label_set)
+    return f"{body.rstrip()}\n\n{reply_instructions(label_set, prompt.guidance.reply, schema=schema)}"
+
+
 def render_user(text: str) -> str:
     """Return the message that carries a report: its text between fixed delimiters.
 
-    The text is sent as it is, de-identification blanks included. Only a delimiter that stands inside a report has its
-    ``<`` turned into ``‹``, so that no report can end itself early and go on as instructions.
+    The text is sent as it is, de-identification blanks included. Only a delimiter or a mark of a chat template that
+    stands inside a report has its ``<`` turned into ``‹`` (its ``[`` into ``［``), so that no report can end itself
+    early and go on as instructions.
     """
-    return f"{OPEN}\n{_DELIMITER.sub('‹', text)}\n{CLOSE}"
+    return f"{OPEN}\n{harmless(text)}\n{CLOSE}"
+
+
+def harmless(text: str) -> str:
+    """Return a report's text as it is sent; see ``render_user``."""
+    return _DELIMITER.sub(lambda mark: _HARMLESS[mark.group()], text)
 
 
 def render(prompt: Prompt, label_set: LabelSet, text: str) -> tuple[str, str]:
-    """Return system text and user text for one report; see ``render_system`` and ``render_user``."""
-    return render_system(prompt, label_set), render_user(text)
+    """Return system text and user text for one report, as a server that knows JSON Schema is sent them; see
+    ``system_text`` and ``render_user``.
+    """
+    return system_text(prompt, label_set), render_user(text)
 
 
 def _values(prompt: Prompt, label_set: LabelSet) -> dict[str, object]:
