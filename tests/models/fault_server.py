@@ -23,7 +23,7 @@ Steps that pass (ask again):
     429[:FORM] 529[:FORM] 503[:FORM] with Retry-After in a FORM of ``FORMS``; seconds=N, ms=N, date=N take a number
     500 502 reset (after half of the body) reset_early half (less than Content-Length) empty not_json no_choices
     error_body slow[:SECONDS] (the right reply in small pieces) drip (a byte now and then, without end)
-    endless (white space without end) bomb (a small gzip body that unfolds to 200 MB)
+    endless (white space without end) bomb (a small gzip body that unfolds to 50 MB)
 Steps that do not:
     400 401 403 404 409 413 422 too_long quota setting (a setting that is not taken) redirect[:URL]
 Steps that are answers:
@@ -317,7 +317,7 @@ def refusal_of(step: str, request: Request, report: str, options: Options) -> tu
 
 @lru_cache(maxsize=1)
 def _bomb() -> bytes:
-    return gzip.compress(b" " * (200 << 20))
+    return gzip.compress(b" " * (50 << 20))
 
 
 class FaultServer:

@@ -1,0 +1,160 @@
+"""Anthropic, and servers that speak its messages API."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from pydantic import BaseModel, JsonValue
+
+from workbench.domain.runs import LabelerSettings
+from workbench.errors import InputError
+from workbench.models.base import Completion, Constraint, Finish, Message, Role
+from workbench.models.calls import ClientErrors, Count, Name, as_text, ask, hush, needed_model, read_body, sendable_key
+from workbench.models.egress import Egress
+
+BASE_URL = "https://api.anthropic.com"
+CONSTRAINTS = (Constraint.JSON_SCHEMA, Constraint.TOOL, Constraint.TEXT)  # the tightest first
+MAX_TOKENS = 4096  # the API asks for a limit: sent where the settings give none
+_CUT = frozenset({"max_tokens", "model_context_window_exceeded"})
+_TOOL = "labels"
+
+
+class _Usage(BaseModel):
+    input_tokens: Count = None
+    output_tokens: Count = None
+    cache_read_input_tokens: Count = None
+    cache_creation_input_tokens: Count = None
+
+
+class _Block(BaseModel):
+    type: Name = ""
+    text: str = ""
+    thinking: str = ""
+    input: JsonValue = None
+
+
+class _Answer(BaseModel):
+    content: list[_Block]
+    stop_reason: Name = ""
+    usage: _Usage | None = None
+    model: Name = ""
+    id: Name = ""
+
+
+class AnthropicModel:
+    """Asks over the messages API; see ``Model``.
+
+    The system text is marked to be cached: it is the same for every report.
+
+    Args:
+        settings: ``max_tokens`` is 4096 where it is not given; ``temperature`` is sent where it is given.
+        key: None sends none.
+        egress: the study's data-use lock.
+        constraint: how the server is to hold replies to their form; None not at all. See ``workbench.models.probe``.
+
+    Raises:
+        InputError: the settings lack a model or have a seed, or the address or the key cannot be one.
+        RightsError: the study does not allow this server.
+    """
+
+    def __init__(
+        self, settings: LabelerSettings, *, key: str | None, egress: Egress, constraint: Constraint | None = None
+    ) -> None:
+        base_url = settings.base_url or BASE_URL
+        egress.check(base_url)
+        if settings.seed is not None:
+            raise InputError(f"Labeler {settings.name}: an anthropic labeler has no use for seed; take that line out.")
+        self._constraint = constraint or Constraint.TEXT
+        self._seconds = settings.timeout
+        self._sent = _settings_sent(settings)
+        api_key = sendable_key(settings, key)
+
+        import anthropic  # noqa: PLC0415
+        import httpx2  # noqa: PLC0415
+
+        hush()
+        self._errors = ClientErrors(anthropic.APIStatusError, anthropic.APITimeoutError, anthropic.APIConnectionError)
+        self._client = anthropic.AsyncAnthropic(
+            api_key=api_key,
+            base_url=base_url,
+            max_retries=0,
+            timeout=settings.timeout,
+            open_telemetry=False,  # a variable of the environment could have it send reports to a collector
+            http_client=httpx2.AsyncClient(transport=egress.transport(), trust_env=False, follow_redirects=False),
+        )
+
+    async def complete(self, messages: Sequence[Message], *, schema: Mapping[str, object]) -> Completion:
+        """Return the answer; see ``Model.complete``. With a tool it is the tool's input, as JSON on one line."""
+        sent: Any = {**self._sent, **_conversation(messages), **_form(self._constraint, schema)}
+
+        async def send() -> tuple[bytes, str]:
+            answer = await self._client.messages.with_raw_response.create(**sent)
+            return answer.http_response.content, answer.http_response.headers.get("request-id", "")
+
+        body, request_id = await ask(send, seconds=self._seconds, errors=self._errors)
+        return _completion(read_body(_Answer, body), request_id, self._constraint)
+
+    async def close(self) -> None:
+        """Give back connections."""
+        await self._client.close()
+
+
+def _settings_sent(settings: LabelerSettings) -> dict[str, object]:
+    sent: dict[str, object] = {"model": needed_model(settings), "max_tokens": settings.max_tokens or MAX_TOKENS}
+    if settings.temperature is not None:  # no argument of the client any more, but servers that speak the API take it
+        sent["extra_body"] = {"temperature": settings.temperature}
+    return sent
+
+
+def _conversation(messages: Sequence[Message]) -> dict[str, object]:
+    system: list[dict[str, object]] = [
+        {"type": "text", "text": message.text} for message in messages if message.role is Role.SYSTEM
+    ]
+    if system:
+        system[-1]["cache_control"] = {"type": "ephemeral"}
+    said = [{"role": m.role.value, "content": m.text} for m in messages if m.role is not Role.SYSTEM]
+    return {"messages": said, **({"system": system} if system else {})}
+
+
+def _form(constraint: Constraint, schema: Mapping[str, object]) -> dict[str, object]:
+    match constraint:
+        case Constraint.JSON_SCHEMA:
+            return {"output_config": {"format": {"type": "json_schema", "schema": dict(schema)}}}
+        case Constraint.TOOL:
+            tool = {"name": _TOOL, "description": "Give the answer.", "input_schema": dict(schema)}
+            return {
+                "tools": [tool],
+                "tool_choice": {"type": "tool", "name": _TOOL, "disable_parallel_tool_use": True},
+            }
+        case _:
+            return {}
+
+
+def _completion(answer: _Answer, request_id: str, constraint: Constraint) -> Completion:
+    usage = answer.usage or _Usage()
+    calls = [as_text(block.input) for block in answer.content if block.type == "tool_use"]
+    texts = [block.text for block in answer.content if block.type == "text"]
+    return Completion(
+        "\n".join(calls) if calls else "".join(texts),
+        _finish(answer.stop_reason),
+        input_tokens=_all_input(usage),
+        output_tokens=usage.output_tokens,
+        request_id=request_id or answer.id,
+        model=answer.model,
+        cached_tokens=usage.cache_read_input_tokens,
+        finish_reason=answer.stop_reason,
+        constraint=constraint.value,
+        reasoning="".join(block.thinking for block in answer.content),
+    )
+
+
+def _finish(stop_reason: str) -> Finish:
+    if stop_reason == "refusal":
+        return Finish.REFUSAL
+    return Finish.LENGTH if stop_reason in _CUT else Finish.STOP
+
+
+def _all_input(usage: _Usage) -> int | None:
+    """Return all tokens of the input; the API counts those read from and written to its cache apart."""
+    if usage.input_tokens is None:
+        return None
+    return usage.input_tokens + (usage.cache_read_input_tokens or 0) + (usage.cache_creation_input_tokens or 0)

@@ -1,0 +1,159 @@
+"""OpenAI, and any server that speaks as it does: vLLM, llama.cpp, Ollama, LM Studio and others by ``base_url``."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+from urllib.parse import urlsplit
+
+from pydantic import BaseModel, Field, JsonValue
+
+from workbench.domain.runs import LabelerSettings
+from workbench.models.base import Completion, Constraint, Finish, Message
+from workbench.models.calls import ClientErrors, Count, Name, ask, hush, needed_model, read_body, sendable_key
+from workbench.models.egress import Egress
+
+BASE_URL = "https://api.openai.com/v1"
+CONSTRAINTS = (Constraint.JSON_SCHEMA, Constraint.JSON_OBJECT, Constraint.TEXT)  # the tightest first
+_CUT = frozenset({"length", "max_tokens", "model_length"})
+
+
+class _Details(BaseModel):
+    cached_tokens: Count = None
+
+
+class _Usage(BaseModel):
+    prompt_tokens: Count = None
+    completion_tokens: Count = None
+    prompt_tokens_details: _Details | None = None
+
+
+class _Message(BaseModel):
+    content: str | list[dict[str, JsonValue]] | None = None
+    refusal: str | None = None
+    reasoning_content: JsonValue = None
+    reasoning: JsonValue = None
+
+
+class _Choice(BaseModel):
+    message: _Message
+    finish_reason: Name = ""
+
+
+class _Answer(BaseModel):
+    choices: list[_Choice] = Field(min_length=1)
+    usage: _Usage | None = None
+    model: Name = ""
+    id: Name = ""
+
+
+class OpenAIModel:
+    """Asks over the chat completions API; see ``Model``.
+
+    Args:
+        settings: ``temperature``, ``seed`` and ``max_tokens`` are sent where they are given, and only then.
+        key: None sends none.
+        egress: the study's data-use lock.
+        constraint: how the server is to hold replies to their form; None not at all. See ``workbench.models.probe``.
+
+    Raises:
+        InputError: the settings lack a model, or the address or the key cannot be one.
+        RightsError: the study does not allow this server.
+    """
+
+    def __init__(
+        self, settings: LabelerSettings, *, key: str | None, egress: Egress, constraint: Constraint | None = None
+    ) -> None:
+        base_url = settings.base_url or BASE_URL
+        egress.check(base_url)
+        self._constraint = constraint or Constraint.TEXT
+        self._seconds = settings.timeout
+        self._sent = _settings_sent(settings, base_url)
+        api_key = sendable_key(settings, key)
+
+        import httpx2  # noqa: PLC0415
+        import openai  # noqa: PLC0415
+
+        hush()
+        self._errors = ClientErrors(openai.APIStatusError, openai.APITimeoutError, openai.APIConnectionError)
+        self._client = openai.AsyncOpenAI(
+            api_key=api_key,
+            base_url=base_url,
+            max_retries=0,
+            timeout=settings.timeout,
+            http_client=httpx2.AsyncClient(transport=egress.transport(), trust_env=False, follow_redirects=False),
+        )
+
+    async def complete(self, messages: Sequence[Message], *, schema: Mapping[str, object]) -> Completion:
+        """Return the answer; see ``Model.complete``. What a server adds beside the answer's text is kept apart."""
+        sent: Any = {
+            **self._sent,
+            "messages": [{"role": message.role.value, "content": message.text} for message in messages],
+            **_form(self._constraint, schema),
+        }
+
+        async def send() -> tuple[bytes, str]:
+            answer = await self._client.chat.completions.with_raw_response.create(**sent)
+            return answer.http_response.content, answer.http_response.headers.get("x-request-id", "")
+
+        body, request_id = await ask(send, seconds=self._seconds, errors=self._errors)
+        return _completion(read_body(_Answer, body), request_id, self._constraint)
+
+    async def close(self) -> None:
+        """Give back connections."""
+        await self._client.close()
+
+
+def _settings_sent(settings: LabelerSettings, base_url: str) -> dict[str, object]:
+    # OpenAI's own models no longer take max_tokens; of the servers that speak like it not all know the new name.
+    own = f".{urlsplit(base_url).hostname}".endswith(".openai.com")
+    sent = {
+        "model": needed_model(settings),
+        "temperature": settings.temperature,
+        "seed": settings.seed,
+        "max_completion_tokens" if own else "max_tokens": settings.max_tokens,
+    }
+    return {name: value for name, value in sent.items() if value is not None}
+
+
+def _form(constraint: Constraint, schema: Mapping[str, object]) -> dict[str, object]:
+    match constraint:
+        case Constraint.JSON_SCHEMA:
+            named = {"name": "labels", "strict": True, "schema": dict(schema)}
+            return {"response_format": {"type": "json_schema", "json_schema": named}}
+        case Constraint.JSON_OBJECT:
+            return {"response_format": {"type": "json_object"}}
+        case _:
+            return {}
+
+
+def _completion(answer: _Answer, request_id: str, constraint: Constraint) -> Completion:
+    choice = answer.choices[0]
+    message, usage = choice.message, answer.usage or _Usage()
+    text, thoughts = _parts(message.content)
+    details = usage.prompt_tokens_details or _Details()
+    return Completion(
+        text or message.refusal or "",
+        _finish(choice),
+        input_tokens=usage.prompt_tokens,
+        output_tokens=usage.completion_tokens,
+        request_id=request_id or answer.id,
+        model=answer.model,
+        cached_tokens=details.cached_tokens,
+        finish_reason=choice.finish_reason,
+        constraint=constraint.value,
+        reasoning=next((t for t in (message.reasoning_content, message.reasoning) if isinstance(t, str)), thoughts),
+    )
+
+
+def _finish(choice: _Choice) -> Finish:
+    if choice.message.refusal or choice.finish_reason == "content_filter":
+        return Finish.REFUSAL
+    return Finish.LENGTH if choice.finish_reason in _CUT else Finish.STOP
+
+
+def _parts(content: str | list[dict[str, JsonValue]] | None) -> tuple[str, str]:
+    """Return text and thoughts of a content; some servers give it in parts."""
+    if not isinstance(content, list):
+        return content or "", ""
+    texts = [part["text"] for part in content if isinstance(part.get("text"), str)]
+    thoughts = [part["thinking"] for part in content if isinstance(part.get("thinking"), str)]
+    return "".join(map(str, texts)), "".join(map(str, thoughts))
