@@ -1,0 +1,473 @@
+"""Every public call of the workflow, tried by everybody, while a round takes labels and once it is closed.
+
+A call that is in none of the tables below fails the test: whoever adds one decides here who may make it.
+"""
+
+import ast
+import importlib
+import inspect
+import pkgutil
+import shutil
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+import workbench.workflow as rooms
+from workbench.domain.actors import Actor, Role
+from workbench.domain.cohorts import Cohort, Purpose
+from workbench.domain.findings import State
+from workbench.domain.prompts import Decision, Prompt, RevisionStatus
+from workbench.domain.references import Reference
+from workbench.errors import RightsError, WorkbenchError
+from workbench.prompting.files import parse_prompt, prompt_text
+from workbench.running import process
+from workbench.storage.database import Database
+from workbench.workflow import (
+    accept,
+    adjudicate,
+    annotate,
+    backup,
+    blindness,
+    browse,
+    cohorts,
+    errors,
+    export,
+    highlighting,
+    history,
+    ingest,
+    looks,
+    people,
+    practice,
+    prompts,
+    raters,
+    reference,
+    revise,
+    rounds,
+    run,
+    score,
+    splits,
+    unsubmitted,
+)
+from workbench.workflow.opening import NewStudy, init_study, read_study
+from workbench.workflow.score import Score
+from workbench.workflow.study import Study
+
+# Who tries. Rita and Lara rate in the round; Lara is everything else besides. Otto rates, but not in this round.
+ROLES = {
+    "Rita": {Role.RATER},
+    "Lara": {Role.RATER, Role.LEAD, Role.ADMIN, Role.ADJUDICATOR},
+    "Lena": {Role.LEAD},
+    "Adam": {Role.ADMIN},
+    "Jude": {Role.ADJUDICATOR},
+    "Otto": {Role.RATER},
+    "Nobody": set[Role](),
+}
+ACTORS = {name: Actor(name, frozenset(roles)) for name, roles in ROLES.items()}
+IN_ROUND = ("Rita", "Lara", "Otto")  # who must see nothing of the results while it is open: Otto only rates
+SIX = ["Rita", "Lara", "rater3", "rater4", "rater5", "rater6"]
+EVERYBODY = set(ROLES) - {"Nobody"}
+RATERS = {"Rita", "Lara", "Otto"}
+EDITORS = {"Lena", "Adam", "Lara"}  # leads and admins
+JUDGES = {"Jude", "Lara"}
+LEADS = {"Lena", "Lara"}
+ADMINS = {"Adam", "Lara"}
+
+PROMPT = """---
+format: 1
+label_set: cxr21
+language: en
+title: {title}
+reply: mentioned
+instructions: Label the report.
+findings:
+  pneumothorax:
+    definition: air
+    synonyms: [{phrase}]
+---
+{{{{ instructions }}}}
+"""
+
+
+@dataclass
+class World:
+    """A study in which one cohort is rated, scored and frozen, another is frozen with a tie, and a third is fresh."""
+
+    study: Study
+    folder: Path
+    development: Cohort
+    vote: Reference
+    tied: Reference
+    score: Score
+    candidate: Prompt
+
+    def out(self, ending: str) -> Path:
+        """A file to write to, beside the study."""
+        return self.folder.parent / f"out.{ending}"
+
+    @property
+    def first(self) -> annotate.Entry:
+        """A report of the open round."""
+        return annotate.Entry("r1")
+
+
+def _prompt(study: Study, title: str, phrase: str) -> Prompt:
+    return parse_prompt(PROMPT.format(title=title, phrase=phrase), label_set=study.label_set)
+
+
+def _labels(study: Study, folder: Path, name: str, present: list[str]) -> None:
+    path = folder / f"{name}.csv"
+    rows = [f"{report},1,{'1' if report in present else ''}" for report in ("r1", "r2", "t1")]
+    path.write_text("report_id,reviewed,pneumothorax\n" + "\n".join(rows) + "\n")
+    rest = [f for f in study.label_set.ids if f != "pneumothorax"]
+    text = path.read_text().replace("pneumothorax\n", f"pneumothorax,{','.join(rest)}\n", 1)
+    lines = text.splitlines()
+    path.write_text("\n".join([lines[0], *(line + "," * len(rest) for line in lines[1:])]) + "\n")
+    ingest.import_labels(study, ACTORS["Lara"], path, rater=name)
+
+
+def _scored(study: Study, prompt: Prompt, vote: Reference) -> Score:
+    lara = ACTORS["Lara"]
+    saved = prompts.save_candidate(study, lara, prompt, message=prompt.guidance.title, parent=None)
+    prepared = run.prepare(study, lara, cohort="development", revision=saved.prompt_hash)
+    run.execute(study, prepared)
+    return score.score_run(study, lara, prepared.run.hash, vote)
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> World:
+    """The world with its round closed; tests work on copies."""
+    aside = tmp_path_factory.mktemp("rights")
+    lara = ACTORS["Lara"]
+    known = {name: sorted(roles) for name, roles in ROLES.items() if roles}
+    study = init_study(aside / "study", NewStudy("Rights", known, with_prompts=False))
+    texts = {"r1": "Pneumothorax.", "r2": "Clear lungs.", "t1": "Perhaps air.", "n1": "Normal.", "n2": "Fine chest."}
+    csv = "id,patient_id,text\n" + "".join(f'{r},p-{r},"FINDINGS: {text}"\n' for r, text in texts.items())
+    (aside / "reports.csv").write_text(csv)
+    ingest.import_reports(study, lara, aside / "reports.csv")
+    development = cohorts.define(study, lara, "development", Purpose.DEVELOPMENT, ["r1", "r2"])
+    cohorts.define(study, lara, "tied", Purpose.TAXONOMY, ["t1"])
+    cohorts.define(study, lara, "fresh", Purpose.EXTERNAL, ["n1"])
+    rounds.open_round(study, lara, "development", raters=SIX)
+    for i, name in enumerate(SIX):
+        _labels(study, aside, name, ["r1", *(["t1"] if i < 3 else [])])
+    vote, tied = reference.freeze(study, lara, "development"), reference.freeze(study, lara, "tied")
+    accepted = _scored(study, _prompt(study, "first", "pneumothorax"), vote)
+    accept.accept(
+        study,
+        lara,
+        accept.open_gate(study, lara, accepted),
+        reason="first",
+        signed=[c.name for c in accept.open_gate(study, lara, accepted).to_sign],
+        override="small",
+    )
+    candidate = _prompt(study, "second", "pneumothoraces")
+    scored = _scored(study, candidate, vote)
+    people.add(study, ACTORS["Lara"], "Rita")  # has an account; the others act by study.toml
+    study.database.close()
+    return World(study, aside / "study", development, vote, tied, scored, candidate)
+
+
+def _world(made: World, folder: Path, *, taking_labels: bool) -> World:
+    shutil.copytree(made.folder, folder)
+    study = read_study(folder)
+    if taking_labels:
+        rounds.reopen_round(study, ACTORS["Lena"], "development", reason="corrections")
+    prepared = run.load(study, made.score.prepared.run.hash)
+    # What somebody got hold of before the round was opened again: a stale tab has it, and so has a notebook.
+    return World(study, folder, made.development, made.vote, made.tied, made.score, prepared.prompt)
+
+
+@dataclass(frozen=True)
+class Call:
+    """How a call is made, by whom it may be made while a round takes labels, and by whom else once it is closed.
+
+    ``fails`` says that it cannot succeed in this world although somebody may make it.
+    """
+
+    make: Callable[[World, Actor], object]
+    open: set[str]
+    closed: set[str] | None = None  # None: the same
+    fails: bool = False
+
+
+def _results(who: set[str]) -> dict[str, set[str]]:
+    """What shows labels of others, agreement, a reference or a labeler's output."""
+    return {"open": who - set(IN_ROUND), "closed": who}
+
+
+def _accept(world: World, actor: Actor) -> object:
+    gate = accept.Gate(world.score, None, ())
+    signed = ("replies", "accuracy", "recall", "assessable", "newly_missed", "macro_f1")
+    return accept.accept(world.study, actor, gate, reason="better", signed=signed, override="small")
+
+
+def _decision(world: World, actor: Actor) -> object:
+    revision = prompts.find_revision(world.study, world.candidate.hash).revision
+    decision = Decision(world.candidate.hash, RevisionStatus.REJECTED, actor.name, revision.created_at, "no")
+    return prompts.decide(world.study, actor, revision, decision)
+
+
+def _import(world: World, actor: Actor) -> object:
+    path = world.out("md")
+    path.write_text(prompt_text(_prompt(world.study, "third", "air")))
+    return prompts.import_prompt(world.study, actor, path)
+
+
+def _reports(world: World, actor: Actor) -> object:
+    world.out("csv").write_text("id,text\nx1,FINDINGS: Normal.\n")
+    return ingest.import_reports(world.study, actor, world.out("csv"))
+
+
+def _save(world: World, actor: Actor) -> object:
+    said = {"pneumothorax": State.PRESENT}
+    return annotate.save(world.study, actor, "development", world.first, said, submitted=False)
+
+
+FINDINGS = ["pneumothorax"]
+UNLOCK = {"revision": "1", "labeler": "rules", "policies": "present", "endpoint": "macro-F1"}
+
+CALLS = {
+    "accept.accept": Call(_accept, **_results(LEADS)),
+    "accept.open_gate": Call(lambda w, a: accept.open_gate(w.study, a, w.score), **_results(EVERYBODY)),
+    "accept.reject": Call(
+        lambda w, a: accept.reject(w.study, a, prompts.find_revision(w.study, w.candidate.hash).revision, reason="no"),
+        LEADS,
+    ),
+    "adjudicate.decide": Call(
+        lambda w, a: adjudicate.decide(w.study, a, w.tied, "t1", "pneumothorax", present=True, reason="seen"),
+        **_results(JUDGES),
+    ),
+    "adjudicate.finish": Call(
+        lambda w, a: adjudicate.finish(w.study, a, w.tied), **_results(JUDGES | {"Lena"}), fails=True
+    ),
+    "adjudicate.open_items": Call(lambda w, a: adjudicate.open_items(w.study, a, w.tied), **_results(JUDGES)),
+    "annotate.heard": Call(lambda w, a: annotate.heard(w.study, a, "tab"), RATERS),
+    "annotate.open_report": Call(
+        lambda w, a: annotate.open_report(w.study, a, "development", w.first), {"Rita", "Lara"}
+    ),
+    "annotate.queue": Call(lambda w, a: annotate.queue(w.study, a, "development"), RATERS),
+    "annotate.save": Call(_save, RATERS, fails=True),  # Otto, and anybody once it is closed, is refused as too late
+    "backup.back_up": Call(lambda w, a: backup.back_up(w.study, a, w.out("zip")), EDITORS),
+    "blindness.blinding_round": Call(lambda w, a: blindness.blinding_round(w.study, a), set(ROLES)),
+    "blindness.require_sighted": Call(lambda w, a: blindness.require_sighted(w.study, a, "see"), **_results(EVERYBODY)),
+    "browse.list_reports": Call(lambda w, a: browse.list_reports(w.study, a), EVERYBODY),
+    "browse.rating_progress": Call(lambda w, a: browse.rating_progress(w.study, a, "development"), EDITORS | JUDGES),
+    "browse.read_report": Call(lambda w, a: browse.read_report(w.study, a, "r1"), EVERYBODY),
+    "browse.rendered": Call(lambda w, a: browse.rendered(w.study, a, w.candidate, "r1"), EVERYBODY),
+    "browse.state_counts": Call(lambda w, a: browse.state_counts(w.study, a, w.score), **_results(EDITORS | JUDGES)),
+    "cohorts.allocate": Call(
+        lambda w, a: cohorts.allocate(w.study, a, "more", Purpose.TAXONOMY, size=1, preview=True), EDITORS
+    ),
+    "cohorts.define": Call(lambda w, a: cohorts.define(w.study, a, "more", Purpose.TAXONOMY, ["n2"]), EDITORS),
+    "cohorts.expected_positives": Call(
+        lambda w, a: cohorts.expected_positives(w.study, a, w.development), **_results(EDITORS)
+    ),
+    "cohorts.unlock": Call(
+        lambda w, a: cohorts.unlock(w.study, a, "tied", reason="now", details=UNLOCK), LEADS, fails=True
+    ),
+    "errors.mistakes": Call(
+        lambda w, a: errors.mistakes(w.study, a, w.score), set(), EDITORS | JUDGES
+    ),  # each mistake tells who voted how
+    "export.export_agreement": Call(
+        lambda w, a: export.export_agreement(w.study, a, w.out("csv"), name="development"), set(), EDITORS
+    ),
+    "export.export_audit": Call(lambda w, a: export.export_audit(w.study, a, w.out("csv")), **_results(EDITORS)),
+    "export.export_reference": Call(
+        lambda w, a: export.export_reference(w.study, a, w.out("csv"), name="development"), set(), EDITORS
+    ),
+    "export.export_votes": Call(
+        lambda w, a: export.export_votes(w.study, a, "development", w.out("csv")), set(), EDITORS
+    ),
+    "highlighting.phrases": Call(lambda w, a: highlighting.phrases(w.study, a), RATERS),
+    "history.history": Call(lambda w, a: history.history(w.study, a, w.vote), **_results(EVERYBODY)),
+    "ingest.import_labels": Call(lambda w, a: ingest.import_labels(w.study, a, w.out("none")), EDITORS, fails=True),
+    "ingest.import_reports": Call(_reports, EDITORS),
+    "looks.record_look": Call(lambda w, a: looks.record_look(w.study, a, w.development, "try", "0" * 64), EDITORS),
+    "people.accounts": Call(lambda w, a: people.accounts(w.study, a), EDITORS),
+    "people.add": Call(lambda w, a: people.add(w.study, a, f"New {a.name}", [Role.RATER]), EDITORS),
+    "people.deactivate": Call(lambda w, a: people.deactivate(w.study, a, "Rita"), EDITORS),
+    "people.issue_code": Call(lambda w, a: people.issue_code(w.study, a, "Rita"), EDITORS),
+    "people.set_email": Call(lambda w, a: people.set_email(w.study, a, "Rita", "rita@example.org"), EDITORS),
+    "people.set_roles": Call(lambda w, a: people.set_roles(w.study, a, "Rita", [Role.RATER]), EDITORS),
+    # A study without practice reports: whoever may practise is told that there are none.
+    "practice.feedback": Call(lambda w, a: practice.feedback(w.study, a, w.first), RATERS, fails=True),
+    "practice.open_report": Call(lambda w, a: practice.open_report(w.study, a, w.first), RATERS, fails=True),
+    "practice.progress": Call(lambda w, a: practice.progress(w.study, a), EDITORS, fails=True),
+    "practice.queue": Call(lambda w, a: practice.queue(w.study, a), RATERS, fails=True),
+    "practice.result": Call(lambda w, a: practice.result(w.study, a), RATERS, fails=True),
+    "practice.save": Call(lambda w, a: practice.save(w.study, a, w.first, {}, submitted=False), RATERS, fails=True),
+    "prompts.decide": Call(_decision, LEADS),
+    "prompts.import_prompt": Call(_import, EDITORS),
+    "prompts.save_candidate": Call(
+        lambda w, a: prompts.save_candidate(w.study, a, w.candidate, message="again", parent=None), EDITORS
+    ),
+    "raters.benchmark_of": Call(lambda w, a: raters.benchmark_of(w.study, a, w.vote), set(), EDITORS | JUDGES),
+    "raters.rater_statistics": Call(
+        lambda w, a: raters.rater_statistics(w.study, a, w.vote, resamples=2), set(), EDITORS | JUDGES
+    ),
+    "reference.freeze": Call(lambda w, a: reference.freeze(w.study, a, "development", reason="again"), LEADS),
+    "reference.get_reference": Call(lambda w, a: reference.get_reference(w.study, a), **_results(EVERYBODY)),
+    "reference.list_references": Call(lambda w, a: reference.list_references(w.study, a), **_results(EVERYBODY)),
+    "reference.record_view": Call(lambda w, a: reference.record_view(w.study, a, w.tied), EDITORS | JUDGES),
+    "reference.reference_on": Call(
+        lambda w, a: reference.reference_on(w.study, a, w.development), **_results(EVERYBODY)
+    ),
+    "reference.summarize": Call(lambda w, a: reference.summarize(w.study, a, w.vote), set(), EVERYBODY),
+    "reference.votes_of": Call(lambda w, a: reference.votes_of(w.study, a, w.vote), set(), EDITORS | JUDGES),
+    "revise.try_prompt": Call(lambda w, a: revise.try_prompt(w.study, a, w.candidate, w.score), **_results(EDITORS)),
+    "rounds.close_round": Call(lambda w, a: rounds.close_round(w.study, a, "development"), LEADS, fails=True),
+    "rounds.open_round": Call(lambda w, a: rounds.open_round(w.study, a, "fresh", raters=["Otto"]), LEADS),
+    "rounds.reopen_round": Call(
+        lambda w, a: rounds.reopen_round(w.study, a, "development", reason="x"), LEADS, fails=True
+    ),
+    "run.extractions": Call(lambda w, a: run.extractions(w.study, a, w.score.prepared), **_results(EVERYBODY)),
+    "run.prepare": Call(lambda w, a: run.prepare(w.study, a, cohort="development"), EDITORS),
+    "run.recorded": Call(lambda w, a: run.recorded(w.study, a, cohort="development"), EDITORS),
+    "run.reopen": Call(lambda w, a: run.reopen(w.study, a, w.score.prepared.run.hash), EDITORS),
+    "run.start": Call(lambda w, a: run.start(w.study, a, w.score.prepared), EDITORS),
+    "score.find_score": Call(
+        lambda w, a: score.find_score(w.study, a, w.score.prepared, w.vote), **_results(EVERYBODY)
+    ),
+    "score.policies_table": Call(lambda w, a: score.policies_table(w.study, a, w.score), set(), EDITORS | JUDGES),
+    "score.score_run": Call(
+        lambda w, a: score.score_run(w.study, a, w.score.prepared.run.hash, w.vote), **_results(EDITORS)
+    ),
+    "splits.split_among_all": Call(
+        lambda w, a: splits.split_among_all(w.study, a, w.vote, FINDINGS), set(), EDITORS | JUDGES
+    ),
+    "splits.split_between": Call(
+        lambda w, a: splits.split_between(w.study, a, w.vote, FINDINGS, ("Rita", "Lara")), set(), EDITORS | JUDGES
+    ),
+    "splits.split_from_others": Call(
+        lambda w, a: splits.split_from_others(w.study, a, w.vote, FINDINGS, "Rita"), set(), EDITORS | JUDGES
+    ),
+    "splits.split_from_themselves": Call(
+        lambda w, a: splits.split_from_themselves(w.study, a, w.vote, FINDINGS, "Rita"), set(), EDITORS | JUDGES
+    ),
+    "unsubmitted.unsubmitted": Call(lambda w, a: unsubmitted.unsubmitted(w.study, a, "development"), EDITORS | JUDGES),
+}
+
+# Calls that ask nobody who they are, and why nothing crosses a right in them.
+NAMES_AND_COUNTS = {  # names, counts, states of work and texts of prompts: everybody in a study may know them
+    "adjudicate.closed_because", "annotate.ratable_cohorts", "browse.count_reports", "browse.decisions",
+    "cohorts.get_cohort", "cohorts.list_cohorts", "cohorts.locked_report_ids", "cohorts.require_unlocked",
+    "practice.practice_file", "prompts.find_revision", "prompts.prompt_file", "prompts.revisions",
+    "reference.asked_for", "reference.cohort_of", "reference.require_closed", "roster.account_actor",
+    "roster.read_roster", "rounds.last_round", "rounds.round_of", "run.ended", "run.last_words", "run.list_records",
+    "run.list_runs", "run.load", "run.progress", "sign_in.has_accounts",
+}  # fmt: skip
+VALUES_ONLY = {  # they tell of nothing but what they are given
+    "adjudicate.open_keys", "agreed.agreed", "agreed.categories", "agreed.seen_as", "annotate.order_of",
+    "annotate.said", "browse.changes", "opening.default_people", "passwords.code_fits", "passwords.hash_code",
+    "passwords.hash_password", "passwords.new_code", "passwords.password_fits", "passwords.require_password",
+    "reference.changes", "reference.truth_codes", "revise.with_finding", "revise.with_guidance", "roster.told",
+    "run.key_of", "score.arrays", "score.prediction_codes", "slow_down.wait_after", "study.current_user",
+    "study.with_policies", "export.refuse_own_file",
+}  # fmt: skip
+THE_DOOR = {  # they find out who somebody is, and are refused by password, code, address or token
+    "sign_in.first_sign_in", "sign_in.person_of_email", "sign_in.sign_in", "sign_in.sign_out", "sign_in.signed_in",
+}  # fmt: skip
+ON_THIS_COMPUTER = {  # they act on files that whoever calls can read or write anyway; ``restore`` asks for a lead
+    "backup.restore", "demo.demo", "label.label_file", "label.label_parts", "label.labelling", "opening.init_study",
+    "opening.open_study", "prompts.take_in_files", "prompts.write_copy", "settings.read_settings",
+    "study.find_study", "study.read_study",
+}  # fmt: skip
+PRACTICE = {"practice.check", "practice.load"}  # reports outside the study that hold nobody's labels
+AFTER_ASKING = {"run.execute", "splits.reports_of"}  # they go on with what a call that asks has handed out
+INNER = {  # parts of the calls above, which ask; nothing outside the workflow uses them
+    "benchmarks.keep", "rounds.close_in", "slow_down.count", "slow_down.forgive",
+    "unsubmitted.unsubmitted_in", "votes.read_votes",
+}  # fmt: skip
+WITHOUT_ACTOR = NAMES_AND_COUNTS | VALUES_ONLY | THE_DOOR | ON_THIS_COMPUTER | PRACTICE | AFTER_ASKING | INNER
+
+
+def _public() -> Iterator[str]:
+    for found in pkgutil.iter_modules(rooms.__path__):
+        module = importlib.import_module(f"{rooms.__name__}.{found.name}")
+        for name, value in vars(module).items():
+            if inspect.isfunction(value) and value.__module__ == module.__name__ and not name.startswith("_"):
+                yield f"{found.name}.{name}"
+
+
+def test_every_public_call_of_the_workflow_is_in_a_table() -> None:
+    known, there = CALLS.keys() | WITHOUT_ACTOR, set(_public())
+    assert not there - known, "decide who may make these calls, and say so in this file"
+    assert not known - there, "these calls are gone; take them out of this file"
+    assert not CALLS.keys() & WITHOUT_ACTOR
+
+
+def test_inner_calls_are_used_by_the_workflow_alone(root: Path) -> None:
+    outside = [*(root / "workbench" / "ui").glob("*.py"), *(root / "workbench" / "cli").glob("*.py")]
+    outside += (root / "pages").glob("*.py")
+    assert len(outside) > 30
+    used = set()
+    for path in outside:
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
+                used.add(f"{node.value.id}.{node.attr}")
+            elif isinstance(node, ast.ImportFrom) and (node.module or "").startswith(f"{rooms.__name__}."):
+                used |= {f"{(node.module or '').rpartition('.')[2]}.{alias.name}" for alias in node.names}
+    assert "reference.summarize" in used
+    assert not used & INNER
+
+
+@pytest.mark.parametrize("taking_labels", [True, False], ids=["round open", "round closed"])
+@pytest.mark.parametrize("name", sorted(CALLS))
+def test_who_may_make_a_call(
+    made: World, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, *, taking_labels: bool
+) -> None:
+    monkeypatch.setattr(process, "start", lambda *_: 0)
+    world = _world(made, tmp_path / "study", taking_labels=taking_labels)
+    call = CALLS[name]
+    may = call.open if taking_labels or call.closed is None else call.closed
+    for person in sorted(set(ROLES) - may):
+        with pytest.raises(RightsError):
+            call.make(world, ACTORS[person])
+    for i, person in enumerate(sorted(may)):
+        try:
+            call.make(world, ACTORS[person])
+        except RightsError as error:
+            pytest.fail(f"{person} was refused: {error}")
+        except WorkbenchError:
+            # After the first has done it there may be nothing left to do; a call that never works proves nothing.
+            assert i or call.fails
+
+
+def test_a_refused_call_writes_nothing(made: World, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(process, "start", lambda *_: 0)
+    world = _world(made, tmp_path / "study", taking_labels=True)
+    before = _rows(world.study.database)
+    for call in CALLS.values():
+        for person in set(ROLES) - call.open:
+            with pytest.raises(RightsError):
+                call.make(world, ACTORS[person])
+    assert _rows(world.study.database) == before
+
+
+def _rows(database: Database) -> dict[str, int]:
+    with database.read() as conn:
+        tables = [row[0] for row in conn.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
+        return {table: conn.execute(f'SELECT COUNT(*) FROM "{table}"').fetchone()[0] for table in tables}
+
+
+def test_a_deactivated_person_is_nobody(made: World, tmp_path: Path) -> None:
+    world = _world(made, tmp_path / "study", taking_labels=False)
+    assert world.study.actor("Rita").roles == {Role.RATER}
+    people.deactivate(world.study, ACTORS["Lara"], "Rita")
+    with pytest.raises(RightsError, match="deactivated"):
+        world.study.actor("Rita")
+
+
+def test_nobody_is_shown_the_positives_to_expect_by_drawing_a_cohort_while_they_rate(
+    made: World, tmp_path: Path
+) -> None:
+    world = _world(made, tmp_path / "study", taking_labels=True)
+
+    def drawn(name: str) -> object:
+        actor = ACTORS[name]
+        return cohorts.allocate(world.study, actor, "more", Purpose.TAXONOMY, size=1, preview=True).expected
+
+    assert drawn("Lara") is None
+    assert drawn("Lena") is not None
