@@ -1,11 +1,11 @@
 """Labelers by kind. What a kind needs is imported when it is used: provider libraries take seconds to load."""
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from workbench.domain.findings import LabelSet
 from workbench.domain.prompts import Prompt
@@ -25,6 +25,12 @@ T = TypeVar("T")
 _KEY_VARIABLES = MappingProxyType({"openai": "OPENAI_API_KEY", "anthropic": "ANTHROPIC_API_KEY"})
 _SERVER_SETTINGS = ("base_url", "model", "temperature", "seed", "max_tokens", "api_key_env")
 _COST_SETTINGS = ("context_tokens", "price")
+
+
+class _ModelKind(Protocol):
+    def __call__(
+        self, settings: LabelerSettings, *, key: str | None, egress: "Egress", constraint: "Constraint | None" = None
+    ) -> "Model": ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,8 +111,38 @@ def settings_of(
         context_tokens=context_tokens,
         price=price,
     )
-    options = _of(kind, _OPTIONS)(given)
-    return replace(given, options=options, base_url=checked_address(given) if base_url is not None else None)
+    return replace(
+        given,
+        options=_of(kind, _OPTIONS)(given),
+        base_url=checked_address(given) if base_url is not None else None,
+        max_tokens=_most_tokens(given),
+    )
+
+
+async def probe_server(
+    settings: LabelerSettings, *, through: "Callable[[Model], Model]" = _straight, egress: "Egress | None" = None
+) -> "Constraint | None":
+    """Return the tightest way in which a labeler's server holds replies to their form, None for one without a server.
+
+    The server is asked at most three times, with a question that holds nothing of any report.
+
+    Args:
+        settings: which labeler.
+        through: what each call goes through on its way.
+        egress: which servers may be asked; None is the strictest, for restricted reports.
+
+    Raises:
+        InputError: the labeler's key is missing or cannot be one.
+        RightsError: its server may not be asked.
+        CallError: it does not answer.
+    """
+    if settings.kind not in _SERVERS:
+        return None
+    from workbench.models.probe import probe  # noqa: PLC0415
+
+    model, constraints = _SERVERS[settings.kind]()
+    way = _Way(through, egress, None)
+    return await probe(lambda constraint: _model(settings, replace(way, constraint=constraint), model), constraints)
 
 
 def _of(kind: str, table: Mapping[str, T]) -> T:
@@ -135,7 +171,7 @@ def _openai_options(settings: LabelerSettings) -> dict[str, str]:
 
 
 def _anthropic_options(settings: LabelerSettings) -> dict[str, str]:
-    _refuse(settings, ("file", "delay", "temperature", "seed"))
+    _refuse(settings, ("file", "delay", "seed"))
     return _asked(settings)
 
 
@@ -145,6 +181,15 @@ def _asked(settings: LabelerSettings) -> dict[str, str]:
     if not (settings.model or "").strip():
         raise InputError(f'Labeler {settings.name} needs the name of its model; give it as model = "...".')
     return {"asks": ASKS_VERSION}
+
+
+def _most_tokens(settings: LabelerSettings) -> int | None:
+    """Return the limit of a reply as it is sent, so that the identity holds it."""
+    if settings.max_tokens is None and settings.kind == "anthropic":
+        from workbench.models.anthropic import MAX_TOKENS  # noqa: PLC0415
+
+        return MAX_TOKENS
+    return settings.max_tokens
 
 
 def _refuse(settings: LabelerSettings, names: tuple[str, ...]) -> None:
@@ -166,7 +211,7 @@ def _key(settings: LabelerSettings) -> str | None:
     """Return the key of a server, None for one that is asked without. It is never kept with the settings.
 
     Raises:
-        InputError: the variable that should hold it is not set, or holds something else.
+        InputError: the variable that should hold it is not set.
     """
     variable = settings.api_key_env
     if variable is None and is_providers_own(settings):
@@ -178,11 +223,6 @@ def _key(settings: LabelerSettings) -> str | None:
         raise InputError(
             f"Labeler {settings.name} needs the key of its server in the environment variable {variable}, which is not "
             "set; set it and start again."
-        )
-    if not (key.isascii() and key.isprintable()) or " " in key:
-        raise InputError(
-            f"Labeler {settings.name}: the environment variable {variable} holds no key; copy the key again, without "
-            "line breaks, spaces and quotation marks."
         )
     return key
 
@@ -203,29 +243,32 @@ def _make_scripted(settings: LabelerSettings, prompt: Prompt, label_set: LabelSe
     return LanguageModelLabeler(settings, prompt, label_set, way.through(model))
 
 
-def _make_openai(settings: LabelerSettings, prompt: Prompt, label_set: LabelSet, way: _Way) -> Labeler:
-    from workbench.models.openai import OpenAIModel  # noqa: PLC0415
+def _make_served(settings: LabelerSettings, prompt: Prompt, label_set: LabelSet, way: _Way) -> Labeler:
+    from workbench.labelers.language_model import LanguageModelLabeler  # noqa: PLC0415
 
-    _check_same(settings, _openai_options(settings))
-    return _served(settings, prompt, label_set, way, OpenAIModel)
-
-
-def _make_anthropic(settings: LabelerSettings, prompt: Prompt, label_set: LabelSet, way: _Way) -> Labeler:
-    from workbench.models.anthropic import AnthropicModel  # noqa: PLC0415
-
-    _check_same(settings, _anthropic_options(settings))
-    return _served(settings, prompt, label_set, way, AnthropicModel)
+    _check_same(settings, _of(settings.kind, _OPTIONS)(settings))
+    model = _model(settings, way, _SERVERS[settings.kind]()[0])
+    return LanguageModelLabeler(settings, prompt, label_set, model, constraint=way.constraint)
 
 
-def _served(
-    settings: LabelerSettings, prompt: Prompt, label_set: LabelSet, way: _Way, kind: "Callable[..., Model]"
-) -> Labeler:
-    from workbench.labelers.language_model import LanguageModelLabeler, TimedModel  # noqa: PLC0415
+def _model(settings: LabelerSettings, way: _Way, kind: "_ModelKind") -> "Model":
+    from workbench.labelers.language_model import TimedModel  # noqa: PLC0415
     from workbench.models.egress import Egress  # noqa: PLC0415
 
     model = kind(settings, key=_key(settings), egress=way.egress or Egress(), constraint=way.constraint)
-    asked = way.through(TimedModel(model))
-    return LanguageModelLabeler(settings, prompt, label_set, asked, constraint=way.constraint)
+    return way.through(TimedModel(model))
+
+
+def _openai() -> "tuple[_ModelKind, Sequence[Constraint]]":
+    from workbench.models.openai import CONSTRAINTS, OpenAIModel  # noqa: PLC0415
+
+    return OpenAIModel, CONSTRAINTS
+
+
+def _anthropic() -> "tuple[_ModelKind, Sequence[Constraint]]":
+    from workbench.models.anthropic import CONSTRAINTS, AnthropicModel  # noqa: PLC0415
+
+    return AnthropicModel, CONSTRAINTS
 
 
 def _check_same(settings: LabelerSettings, options: Mapping[str, str]) -> None:
@@ -238,7 +281,10 @@ def _check_same(settings: LabelerSettings, options: Mapping[str, str]) -> None:
 
 
 _MAKERS: Mapping[str, Callable[[LabelerSettings, Prompt, LabelSet, _Way], Labeler]] = MappingProxyType(
-    {"rules": _make_rules, "scripted": _make_scripted, "openai": _make_openai, "anthropic": _make_anthropic}
+    {"rules": _make_rules, "scripted": _make_scripted, "openai": _make_served, "anthropic": _make_served}
+)
+_SERVERS: "Mapping[str, Callable[[], tuple[_ModelKind, Sequence[Constraint]]]]" = MappingProxyType(
+    {"openai": _openai, "anthropic": _anthropic}
 )
 _OPTIONS: Mapping[str, Callable[[LabelerSettings], dict[str, str]]] = MappingProxyType(
     {
