@@ -1,4 +1,4 @@
-"""Commands that bring data in: import, cohort, reference."""
+"""Commands that bring data in: import, cohort."""
 
 from pathlib import Path
 from typing import Annotated
@@ -19,7 +19,6 @@ from workbench.workflow.study import Study
 
 import_app = typer.Typer(help="Bring reports or raters' labels into the study.", no_args_is_help=True)
 cohort_app = typer.Typer(help="Fixed sets of reports, allocated by patient.", no_args_is_help=True)
-reference_app = typer.Typer(help="The reference standard that a vote of raters makes.", no_args_is_help=True)
 
 
 def columns_of(pairs: list[str]) -> dict[str, str] | None:
@@ -41,12 +40,16 @@ ColumnOption = Annotated[
     list[str],
     typer.Option("--column", help="WHAT=COLUMN; WHAT is id, patient, text, language, or section:NAME.", metavar="W=C"),
 ]
-FormatOption = Annotated[str | None, typer.Option("--format", help="csv, jsonl or openi; by the ending when left out.")]
+REPORTS_HELP = "CSV, JSONL, Parquet, Open-i's CSV as published, or MIMIC-CXR's folder or zip archive of reports"
+FormatOption = Annotated[
+    str | None,
+    typer.Option("--format", help="csv, jsonl, parquet, openi or mimic; by the ending when left out."),
+]
 
 
 @import_app.command("reports")
 def import_reports(
-    file: Annotated[Path, typer.Argument(help="CSV, JSONL, or Open-i's CSV as published.")],
+    file: Annotated[Path, typer.Argument(help=f"{REPORTS_HELP}.")],
     *,
     form: FormatOption = None,
     column: ColumnOption = [],  # noqa: B006 - typer reads the default and never changes it
@@ -61,6 +64,7 @@ def import_reports(
     Examples:
       workbench import reports reports.csv --column id=StudyID --column patient=PatientID --column text=Report
       workbench import reports openi.csv --format openi
+      workbench import reports mimic-cxr/files/p10                # a part of the tree, patient by folder
     """
     opened = open_study(study)
     done = ingest.import_reports(
@@ -234,130 +238,3 @@ def unlock(
     details = {"revision": revision, "labeler": labeler, "policies": policies, "endpoint": endpoint}
     cohorts.unlock(opened, opened.actor(as_name), name, reason=reason, details=details)
     Output(as_json).answer({"cohort": name, "unlocked": True, **details}, f"The cohort {name} is unlocked, on record.")
-
-
-@reference_app.command("freeze")
-def freeze(
-    cohort: Annotated[str, typer.Argument(help="The cohort whose votes are counted.")],
-    *,
-    name: Annotated[str | None, typer.Option(help="Name of the reference; COHORT-1 and so on when left out.")] = None,
-    rater: Annotated[list[str], typer.Option(help="A rater whose vote counts; everybody when left out.")] = [],  # noqa: B006
-    k: Annotated[int | None, typer.Option(help="Votes needed; the study's when left out.")] = None,
-    n: Annotated[int | None, typer.Option(help="Votes there are; the study's when left out.")] = None,
-    reason: Annotated[str, typer.Option(help="Why there is another version, if there is one already.")] = "",
-    study: StudyOption = None,
-    as_name: AsOption = None,
-    as_json: JsonOption = False,
-) -> None:
-    """Count the votes and freeze what they decide; a frozen reference never changes.
-
-    \b
-    Examples:
-      workbench reference freeze development
-      workbench reference freeze development --rater "Dr. Chan" --k 1 --n 1
-    """
-    opened = open_study(study)
-    rule = _rule(opened, k, n)
-    made = reference.freeze(
-        opened, opened.actor(as_name), cohort, name=name, raters=rater or None, rule=rule, reason=reason
-    )
-    still_open = len(adjudicate.open_keys(made))
-    lines = [
-        f"Reference {made.name} ({short(made.hash)}) is frozen: {made.rule.k} of {made.rule.n} votes.",
-        *(["A single rater made this reference."] if made.rule.single_rater else []),
-        *(["Some of its votes are simulated."] if made.simulated else []),
-    ]
-    if still_open:
-        lines.append(
-            f"{still_open} ties and short votes can be adjudicated blind; the first look at its counts "
-            f"(`workbench reference show {made.name}`) or a score on it ends that."
-        )
-    Output(as_json).answer(
-        {
-            "name": made.name,
-            "hash": made.hash,
-            "cohort": cohort,
-            "rule": {"k": made.rule.k, "n": made.rule.n, "tie": made.rule.tie.value},
-            "single_rater": made.rule.single_rater,
-            "simulated": made.simulated,
-            "raters": list(made.raters),
-            "parent": made.parent_hash,
-            "to_adjudicate": still_open,
-        },
-        *lines,
-    )
-
-
-def _rule(study: Study, k: int | None, n: int | None) -> VoteRule | None:
-    if k is None and n is None:
-        return None
-    base = study.vote_rule
-    try:
-        return VoteRule(k=base.k if k is None else k, n=base.n if n is None else n, tie=base.tie)
-    except ValueError as error:
-        raise InputError(f"--k and --n: {error}.") from None
-
-
-@reference_app.command("show")
-def show(
-    name: Annotated[str | None, typer.Argument(help="Name or hash; the primary one when left out.")] = None,
-    *,
-    study: StudyOption = None,
-    as_name: AsOption = None,
-    as_json: JsonOption = False,
-) -> None:
-    """Show a frozen reference: what the votes on each finding came to.
-
-    \b
-    Example:
-      workbench reference show development-1
-    """
-    opened = open_study(study)
-    _show(opened, opened.actor(as_name), name, Output(as_json))
-
-
-def _show(opened: Study, actor: Actor, name: str | None, out: Output) -> None:
-    summary = reference.summarize(opened, actor, reference.get_reference(opened, actor, name))
-    frozen, rule = summary.reference, summary.reference.rule
-    head = f"Reference {frozen.name} ({short(frozen.hash)}) on {summary.cohort.name}: {rule.k} of {rule.n}"
-    notes = [
-        *(["A single rater made this reference."] if rule.single_rater else []),
-        *(["Some of its votes are simulated."] if frozen.simulated else []),
-    ]
-    rows = [
-        (f.finding_id, f.present, f.not_present, f.short, f.ties, *_agreement(summary, i))
-        for i, f in enumerate(summary.findings)
-    ]
-    out.answer(
-        {
-            "name": frozen.name,
-            "hash": frozen.hash,
-            "cohort": summary.cohort.name,
-            "rule": {"k": rule.k, "n": rule.n, "tie": rule.tie.value},
-            "single_rater": rule.single_rater,
-            "simulated": frozen.simulated,
-            "raters": list(frozen.raters),
-            "vote_policies": frozen.vote_policies.as_json(),
-            "reports": summary.reports,
-            "findings": [
-                {
-                    "finding": f.finding_id,
-                    "present": f.present,
-                    "not_present": f.not_present,
-                    "short": f.short,
-                    "ties": f.ties,
-                }
-                for f in summary.findings
-            ],
-            "agreement": summary.agreement.as_json() if summary.agreement else None,
-        },
-        table(head, ["finding", "present", "not present", "short", "ties", "alpha", "AC1", "positive"], rows),
-        *notes,
-    )
-
-
-def _agreement(summary: reference.ReferenceSummary, i: int) -> tuple[str, str, str]:
-    if summary.agreement is None:
-        return "-", "-", "-"
-    found = summary.agreement.findings[i]
-    return figure(found.alpha), figure(found.ac1), figure(found.positive)
