@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 BODY_LIMIT = 8 << 20  # bytes of one answer; the longest replies of reasoning models are under a tenth of that
 _PORTS = {"http": 80, "https": 443}
 _PLAIN = re.compile(r"[\x21-\x7e]+")
+_HOST = re.compile(r"[0-9A-Fa-f:.]+|[A-Za-z0-9._-]+")
 _ENTRY = re.compile(r"(?P<host>\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._-]+)(?::(?P<port>[0-9]{1,5}))?")
 _SHOWN = 80  # characters of a host that are repeated
 
@@ -63,8 +64,9 @@ class Egress:
         if not self.restricted or self._listed(host, port) or host == "localhost" or is_loopback(host):
             return
         raise RightsError(
-            f"This study's reports are restricted to this computer and listed hosts, and {_shown(host)} is neither: "
-            "use a server on this computer (127.0.0.1), or ask a lead to open this host for the study."
+            "This study's reports are restricted to this computer and listed hosts, and "
+            f"{_shown(host)} (port {port}) is neither: use a server on this computer (127.0.0.1), or ask a lead to "
+            "open this host for the study."
         )
 
     def check_addresses(self, host: str, port: int, addresses: Sequence[str]) -> None:
@@ -98,7 +100,7 @@ class Egress:
 def is_loopback(address: str) -> bool:
     """Return whether an address is this computer's own: 127.0.0.0/8, ::1, or one of these mapped into IPv6."""
     try:
-        ip = ipaddress.ip_address(address.partition("%")[0])
+        ip = ipaddress.ip_address(address)
     except ValueError:
         return False
     mapped = ip.ipv4_mapped if isinstance(ip, ipaddress.IPv6Address) else None
@@ -115,7 +117,8 @@ def _target(base_url: str) -> tuple[str, int]:
     try:
         url = httpx2.URL(base_url)
         other = urlsplit(base_url)
-        host, port = url.raw_host.decode("ascii"), url.port or _PORTS.get(url.scheme, 0)
+        host = url.raw_host.decode("ascii")
+        port = _PORTS.get(url.scheme, 0) if url.port is None else url.port
         same = _tidy(other.hostname or "") == _tidy(host)
     except (httpx2.InvalidURL, ValueError):
         raise InputError(f"The base_url {wrong}") from None
@@ -123,7 +126,7 @@ def _target(base_url: str) -> tuple[str, int]:
         raise InputError(f"A base_url that begins with neither http:// nor https:// {wrong}")
     if url.userinfo or "@" in base_url:
         raise InputError(f"A base_url with a name or password before an @ {wrong}")
-    if not host or not same:
+    if not same or not _HOST.fullmatch(host) or not 0 < port < 65536:
         raise InputError(f"The base_url {wrong}")
     if url.query or url.fragment:
         raise InputError(f"A base_url with a ? or # {wrong}")
