@@ -153,7 +153,12 @@ def test_a_study_of_ones_own_goes_round_from_the_command_line(workbench: Run, tm
 
 def test_freezing_a_locked_cohort_is_done_and_shows_nothing_of_it(workbench: Run, study: str) -> None:
     five = [word for i in range(1, 6) for word in ("--rater", f"rater{i}")]
-    frozen = workbench("reference", "freeze", "validation", *five, "--study", study, "--json")
+    refused = workbench("reference", "freeze", "validation", *five, "--study", study)
+    assert refused.code == 1
+    assert "rater3: 11 of 120 reports not submitted" in refused.err
+    assert "rater1" not in refused.err  # is done
+    frozen = workbench("reference", "freeze", "validation", *five, "--incomplete", "--study", study, "--json")
+    assert frozen.json["not_submitted"]["rater3"] == 11
     assert frozen.code == 0, frozen.err
     assert not {"findings", "agreement", "reports"} & set(frozen.json)
     hidden = workbench("reference", "show", str(frozen.json["name"]), "--study", study)

@@ -6,8 +6,9 @@ from workbench.domain.actors import Actor, Role
 from workbench.domain.references import Outcome, Reference
 from workbench.errors import ConflictError, InputError, NotFoundError, RightsError
 from workbench.workflow import adjudicate
-from workbench.workflow.reference import changes, freeze, get_reference, summarize
+from workbench.workflow.reference import freeze, get_reference, summarize
 from workbench.workflow.study import Study
+from workbench.workflow.versions import difference
 
 JUDGE = Actor("Dr. Judge", frozenset({Role.ADJUDICATOR}))
 # Of the votes written out in the conftest: r3 is an even split, r5 is short, both on pleural effusion.
@@ -33,7 +34,7 @@ def test_the_adjudicated_reference_stands_beside_the_vote(rated: Study, lead: Ac
     adjudicate.decide(rated, JUDGE, vote, "r5", "pleural_effusion", present=True, reason="first thought")
     adjudicate.decide(rated, JUDGE, vote, "r5", "pleural_effusion", present=False, reason="or thickening: hedged")
     made = adjudicate.finish(rated, lead, vote)
-    assert changes(vote, made) == [
+    assert list(difference(vote, made).outcomes) == [
         ("r3", "pleural_effusion", Outcome.NOT_PRESENT, Outcome.PRESENT),
         ("r5", "pleural_effusion", Outcome.SHORT, Outcome.NOT_PRESENT),
     ]

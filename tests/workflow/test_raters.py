@@ -36,7 +36,8 @@ def test_a_rater_is_compared_with_themselves_on_reports_that_came_twice(rated: S
         if entry.reading == 2:
             marks = frozenset({Mark.NONE_OF_THESE})
             annotate.save(rated, one, "development", entry, {}, submitted=True, marks=marks)
-    again = rater_statistics(rated, lead, freeze(rated, lead, "development"), resamples=50).again
+    vote = freeze(rated, lead, "development", incomplete=True)
+    again = rater_statistics(rated, lead, vote, resamples=50).again
     assert again.of("rater1").overall.reports == 2
     assert again.of("rater2").overall.reports == 0
 
@@ -60,7 +61,7 @@ def test_a_single_rater_cannot_be_compared(rated: Study, lead: Actor) -> None:
 
 def test_while_a_round_takes_labels_again_nobody_sees_counts(rated: Study, lead: Actor) -> None:
     open_round(rated, lead, "development", raters=[f"rater{i}" for i in range(1, 7)])
-    vote = freeze(rated, lead, "development")
+    vote = freeze(rated, lead, "development", incomplete=True)
     summarize(rated, lead, vote)
     reopen_round(rated, lead, "development", reason="rater 3 corrects r5")
     for look in (summarize, rater_statistics):

@@ -49,6 +49,7 @@ from workbench.workflow import (
     score,
     splits,
     unsubmitted,
+    versions,
 )
 from workbench.workflow.opening import NewStudy, init_study, read_study
 from workbench.workflow.score import Score
@@ -346,6 +347,7 @@ CALLS = {
     "splits.split_from_themselves": Call(
         lambda w, a: splits.split_from_themselves(w.study, a, w.vote, FINDINGS, "Rita"), set(), EDITORS | JUDGES
     ),
+    "versions.compare": Call(lambda w, a: versions.compare(w.study, a, w.vote.name, w.vote.name), set(), EVERYBODY),
     "unsubmitted.unsubmitted": Call(lambda w, a: unsubmitted.unsubmitted(w.study, a, "development"), EDITORS | JUDGES),
 }
 
@@ -362,9 +364,9 @@ VALUES_ONLY = {  # they tell of nothing but what they are given
     "adjudicate.open_keys", "agreed.agreed", "agreed.categories", "agreed.seen_as", "annotate.order_of",
     "annotate.said", "browse.changes", "opening.default_people", "passwords.code_fits", "passwords.hash_code",
     "passwords.hash_password", "passwords.new_code", "passwords.password_fits", "passwords.require_password",
-    "reference.changes", "reference.truth_codes", "revise.with_finding", "revise.with_guidance", "roster.told",
+    "reference.truth_codes", "revise.with_finding", "revise.with_guidance", "roster.told",
     "run.key_of", "score.arrays", "score.prediction_codes", "slow_down.wait_after", "study.current_user",
-    "study.with_policies", "export.refuse_own_file",
+    "study.with_policies", "export.refuse_own_file", "versions.difference",
 }  # fmt: skip
 THE_DOOR = {  # they find out who somebody is, and are refused by password, code, address or token
     "sign_in.first_sign_in", "sign_in.person_of_email", "sign_in.sign_in", "sign_in.sign_out", "sign_in.signed_in",

@@ -5,7 +5,21 @@ from typing import Annotated
 import typer
 
 from workbench import __version__
-from workbench.cli import backup, data, export, history, label, people, prompts, raters, rounds, run, study
+from workbench.cli import (
+    backup,
+    data,
+    export,
+    history,
+    label,
+    people,
+    practice,
+    prompts,
+    raters,
+    reference,
+    rounds,
+    run,
+    study,
+)
 
 app = typer.Typer(
     help="Human-in-the-loop prompt optimization for radiology reports.\n\n"
@@ -36,8 +50,9 @@ study.register(app)
 app.add_typer(data.import_app, name="import")
 app.add_typer(data.cohort_app, name="cohort")
 app.add_typer(rounds.round_app, name="round")
-raters.register(data.reference_app)
-app.add_typer(data.reference_app, name="reference")
+app.add_typer(practice.practice_app, name="practice")
+raters.register(reference.reference_app)
+app.add_typer(reference.reference_app, name="reference")
 app.add_typer(export.export_app, name="export")
 app.add_typer(prompts.prompt_app, name="prompt")
 app.add_typer(people.user_app, name="user")

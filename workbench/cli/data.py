@@ -7,15 +7,12 @@ import typer
 from rich.table import Table
 
 from workbench.cli.options import AsOption, EncodingOption, JsonOption, StudyOption
-from workbench.cli.output import Output, figure, table
-from workbench.domain.actors import Actor
+from workbench.cli.output import Output, table
 from workbench.domain.cohorts import Purpose
 from workbench.domain.hashing import short
-from workbench.domain.references import VoteRule
 from workbench.errors import InputError
-from workbench.workflow import adjudicate, cohorts, ingest, reference
+from workbench.workflow import cohorts, ingest
 from workbench.workflow.opening import open_study
-from workbench.workflow.study import Study
 
 import_app = typer.Typer(help="Bring reports or raters' labels into the study.", no_args_is_help=True)
 cohort_app = typer.Typer(help="Fixed sets of reports, allocated by patient.", no_args_is_help=True)

@@ -7,7 +7,7 @@ from workbench.domain.actors import Role
 from workbench.domain.hashing import short
 from workbench.domain.references import Outcome, Reference
 from workbench.ui import data, rater_figures, rater_panel, state, tables, widgets
-from workbench.workflow import adjudicate, reference
+from workbench.workflow import adjudicate, versions
 from workbench.workflow.reference import ReferenceSummary
 
 OUTCOMES = {Outcome.PRESENT: "present", Outcome.NOT_PRESENT: "not present", Outcome.SHORT: "short"}
@@ -45,7 +45,7 @@ def draw(here: state.Here, chosen: Reference, known: list[Reference]) -> None:
     """Draw a reference's counts and agreement, which is a look at it, and the versions on its cohort."""
     summary = data.summary(here, chosen.name)
     _facts(here, summary)
-    agreement, table, raters, versions = st.tabs(
+    agreement, table, raters, kept = st.tabs(
         ["Agreement per finding", "Votes and coefficients", "Raters", "Versions"],
         key="reference.tabs",
         on_change="rerun",
@@ -68,7 +68,7 @@ def draw(here: state.Here, chosen: Reference, known: list[Reference]) -> None:
     elif raters.open:
         with raters:
             st.info("The lead and the adjudicator compare the raters.")
-    with versions:
+    with kept:
         _versions(here, chosen, known)
 
 
@@ -146,7 +146,7 @@ def _versions(here: state.Here, chosen: Reference, known: list[Reference]) -> No
     parent = next((r for r in known if r.hash == chosen.parent_hash), None)
     if parent is None:
         return
-    changed = reference.changes(parent, chosen)
+    changed = versions.difference(parent, chosen).outcomes
     st.markdown(f"**{len(changed)} items** are decided differently than in {widgets.plain(parent.name)}.")
     if changed:
         lines = [(r, here.study.label_set.get(f).name, OUTCOMES[old], OUTCOMES[new]) for r, f, old, new in changed]

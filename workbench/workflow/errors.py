@@ -10,10 +10,11 @@ from workbench.domain.reports import Report
 from workbench.evaluation import mistakes as counting
 from workbench.evaluation.consensus import per_finding
 from workbench.evaluation.mistakes import MistakeKind
-from workbench.workflow.reference import Votes, votes_of
+from workbench.workflow.reference import votes_of
 from workbench.workflow.run import extractions
 from workbench.workflow.score import Score, arrays
 from workbench.workflow.study import Study
+from workbench.workflow.votes import Votes
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,48 +1,33 @@
 """From votes to a frozen reference standard, and what it is made of."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from itertools import count
 
 import numpy as np
-from numpy.typing import NDArray
 
 from workbench.domain.actors import Actor, Role
-from workbench.domain.annotations import Annotation
 from workbench.domain.cohorts import Cohort, Purpose
 from workbench.domain.findings import MISSING, State
 from workbench.domain.references import Outcome, Reference, ReferenceItem, VoteRule
-from workbench.errors import InputError, NotFoundError, RightsError
-from workbench.evaluation.agreement import Agreement, agreement
-from workbench.evaluation.consensus import Tally, collapse, per_finding, tally
+from workbench.errors import ConflictError, InputError, NotFoundError, RightsError
+from workbench.evaluation.agreement import Agreement
+from workbench.evaluation.consensus import Codes, Tally, collapse, per_finding, tally
 from workbench.storage import annotations as annotation_store
 from workbench.storage import cohorts as cohort_store
 from workbench.storage import evaluations as evaluation_store
 from workbench.storage import references as reference_store
 from workbench.storage import reports as report_store
 from workbench.storage import rounds as round_store
+from workbench.workflow import benchmarks
+from workbench.workflow.agreed import Agreed, View, agreed
 from workbench.workflow.blindness import require_sighted
 from workbench.workflow.cohorts import get_cohort, require_unlocked
 from workbench.workflow.rounds import close_in, last_round
 from workbench.workflow.study import Study
-
-Codes = NDArray[np.int8]
-
-
-@dataclass(frozen=True, slots=True)
-class Votes:
-    """The raters' labels of a cohort as codes ``[report, finding, rater]``; MISSING where a rater did not submit."""
-
-    report_ids: tuple[str, ...]
-    raters: tuple[str, ...]
-    codes: Codes
-    simulated: bool
-
-    def only(self, raters: Sequence[str]) -> "Votes":
-        """Return the votes of some of the raters, in the order they are named in."""
-        at = [self.raters.index(rater) for rater in raters]
-        return Votes(self.report_ids, tuple(raters), self.codes[:, :, at], self.simulated)
+from workbench.workflow.unsubmitted import Unsubmitted, unsubmitted_in
+from workbench.workflow.votes import Votes, read_votes
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,13 +43,21 @@ class FindingVote:
 
 @dataclass(frozen=True, slots=True)
 class ReferenceSummary:
-    """A frozen reference with its counts per finding, in label-set order; no agreement where a single rater made it."""
+    """A frozen reference with its counts per finding, in label-set order, and the agreement in both views.
+
+    ``views`` is empty where a single rater made it.
+    """
 
     reference: Reference
     cohort: Cohort
     reports: int
     findings: tuple[FindingVote, ...]
-    agreement: Agreement | None
+    views: Mapping[View, Agreed]
+
+    @property
+    def agreement(self) -> Agreement | None:
+        """Return the agreement on two states, which is primary; None for a single rater."""
+        return self.views[View.TWO_STATES].agreement if self.views else None
 
 
 def votes_of(study: Study, actor: Actor, reference: Reference) -> Votes:
@@ -83,47 +76,13 @@ def votes_of(study: Study, actor: Actor, reference: Reference) -> Votes:
 
 
 def _votes_of(study: Study, reference: Reference) -> Votes:
-    return _votes(
+    return read_votes(
         study,
         cohort_of(study, reference),
         reference.raters,
         label_set_hash=reference.label_set_hash,
         until=reference.last_annotation,
     )
-
-
-def _votes(
-    study: Study,
-    cohort: Cohort,
-    raters: Sequence[str] | None,
-    *,
-    label_set_hash: str,
-    until: int | None = None,
-) -> Votes:
-    report_ids = tuple(sorted(cohort.members))
-    with study.database.read() as conn:
-        rows = annotation_store.latest(conn, list(report_ids), label_set_hash, submitted_only=True, until=until)
-    names = tuple(sorted({row.rater for row in rows} if raters is None else set(raters)))
-    return Votes(
-        report_ids,
-        names,
-        _codes(rows, report_ids, study.label_set.ids, names),
-        any(row.simulated for row in rows if row.rater in names),
-    )
-
-
-def _codes(
-    rows: Sequence[Annotation], report_ids: Sequence[str], finding_ids: Sequence[str], raters: Sequence[str]
-) -> Codes:
-    codes = np.full((len(report_ids), len(finding_ids), len(raters)), MISSING, dtype=np.int8)
-    report_at = {report: i for i, report in enumerate(report_ids)}
-    rater_at = {rater: i for i, rater in enumerate(raters)}
-    for row in rows:
-        if row.rater in rater_at:
-            codes[report_at[row.report_id], :, rater_at[row.rater]] = [
-                row.states.get(finding, State.NOT_MENTIONED).code for finding in finding_ids
-            ]
-    return codes
 
 
 def freeze(
@@ -135,6 +94,7 @@ def freeze(
     raters: Sequence[str] | None = None,
     rule: VoteRule | None = None,
     reason: str = "",
+    incomplete: bool = False,
 ) -> Reference:
     """Count the votes of a cohort and freeze what they decide; the open round of the cohort is closed with it.
 
@@ -150,10 +110,12 @@ def freeze(
         reason: why there is another version, if there is one already.
         rule: k of n; the round's by default, else the study's. k = n = 1 makes a single-rater reference, which
             every score then says.
+        incomplete: freeze although raters of the round have reports left; who and how many stays on record.
 
     Raises:
         InputError: nobody submitted, more raters submitted than the rule has votes, or fewer than it needs.
-        ConflictError: the name is taken by another reference.
+        ConflictError: raters of the round have reports left and ``incomplete`` does not say that this is known, or the
+            name is taken by another reference.
     """
     actor.require(Role.LEAD, to="freeze a reference")
     if name is not None and not name.strip():
@@ -165,10 +127,16 @@ def freeze(
         fixed = held.round if held and held.round.label_set_hash == study.label_set.hash else None
         rule = rule or (fixed.rule if fixed else study.vote_rule)
         vote_policies = fixed.vote_policies if fixed else study.label_set.vote_policies
-        votes = _votes(study, cohort, raters, label_set_hash=study.label_set.hash)
+        votes = read_votes(study, cohort, raters, label_set_hash=study.label_set.hash)
         if fixed and raters is None:
             votes = votes.only([rater for rater in votes.raters if rater in fixed.raters])
         _check_raters(votes, rule, cohort_name)
+        left = unsubmitted_in(conn, study, cohort, raters) if fixed else ()
+        if left and not incomplete:
+            raise ConflictError(
+                f"Not all labels are submitted for {cohort_name}: {_who(left)}. Wait for them, or freeze all the same "
+                "with --incomplete; what is missing then counts as a missing vote."
+            )
         counted = tally(collapse(votes.codes, per_finding(vote_policies, study.label_set.ids)), rule)
         others = reference_store.list_all(conn)
         before = [r for r in others if r.cohort_hash == cohort.hash and r.rule == rule and not r.adjudicated]
@@ -185,7 +153,7 @@ def freeze(
             simulated=votes.simulated,
             last_annotation=annotation_store.last_id(conn),
             parent_hash=before[-1].hash if before else None,
-            reason=reason.strip(),
+            reason=". ".join(filter(None, (reason.strip(), f"Not submitted: {_who(left)}" if left else ""))),
         )
         if held and held.open:
             close_in(conn, cohort, actor, f"frozen as {reference.name}")
@@ -193,7 +161,13 @@ def freeze(
         if known is not None:
             return known
         reference_store.add(conn, reference)
+    # In a transaction of its own: it takes a moment, and whoever rates elsewhere should not wait for it.
+    benchmarks.keep(study, reference, votes)
     return reference
+
+
+def _who(left: Sequence[Unsubmitted]) -> str:
+    return "; ".join(one.told for one in left)
 
 
 def _free_name(cohort_name: str, taken: Collection[str]) -> str:
@@ -300,17 +274,8 @@ def summarize(study: Study, actor: Actor, reference: Reference) -> ReferenceSumm
     cohort = cohort_of(study, reference)
     require_unlocked(study, cohort, "look at its reference")
     require_closed(study, cohort)
-    _require_first_look(study, actor, reference)
     record_view(study, actor, reference)
     votes = _votes_of(study, reference)
-    collapsed = collapse(votes.codes, per_finding(reference.vote_policies, study.label_set.ids))
-    with study.database.read() as conn:
-        patient_of = report_store.patients(conn)
-    agreed = (
-        agreement(study.label_set.ids, collapsed, patients=[patient_of[report] for report in votes.report_ids])
-        if len(reference.raters) > 1
-        else None
-    )
     rows = []
     for finding in study.label_set.ids:
         items = [item for (_, f), item in reference.items.items() if f == finding]
@@ -323,7 +288,26 @@ def summarize(study: Study, actor: Actor, reference: Reference) -> ReferenceSumm
                 sum(i.tie for i in items),
             )
         )
-    return ReferenceSummary(reference, cohort, len(votes.report_ids), tuple(rows), agreed)
+    views = _views(study, cohort, reference, votes) if len(reference.raters) > 1 else {}
+    return ReferenceSummary(reference, cohort, len(votes.report_ids), tuple(rows), views)
+
+
+def _views(study: Study, cohort: Cohort, reference: Reference, votes: Votes) -> dict[View, Agreed]:
+    with study.database.read() as conn:
+        patient_of = report_store.patients(conn)
+    patients, asked = [patient_of[report] for report in votes.report_ids], asked_for(study, cohort)
+    policies = reference.vote_policies
+    return {
+        view: agreed(view, study.label_set.ids, votes.codes, policies=policies, asked=asked, patients=patients)
+        for view in View
+    }
+
+
+def asked_for(study: Study, cohort: Cohort) -> tuple[State, ...]:
+    """Return the states that the raters of a cohort were asked for: those of its round, else the study's."""
+    with study.database.read() as conn:
+        held = last_round(conn, cohort)
+    return held.round.states if held else study.settings.rater_states
 
 
 def require_closed(study: Study, cohort: Cohort) -> None:
@@ -354,22 +338,17 @@ def _require_first_look(study: Study, actor: Actor, reference: Reference) -> Non
 
 
 def record_view(study: Study, actor: Actor, reference: Reference) -> None:
-    """Record the first look at a reference's counts, agreement or a score on it; later ones change nothing."""
+    """Record the first look at a reference's counts, agreement or a score on it; later ones change nothing.
+
+    Raises:
+        RightsError: it would end an adjudication, and the person is no lead, admin or adjudicator.
+    """
+    _require_first_look(study, actor, reference)
     with study.database.read() as conn:
         if round_store.viewed(conn, reference.hash) is not None:
             return
     with study.database.write() as conn:
         round_store.add_view(conn, reference.hash, actor.name, datetime.now(UTC))
-
-
-def changes(old: Reference, new: Reference) -> list[tuple[str, str, Outcome, Outcome]]:
-    """Return (report, finding, outcome before, outcome after) of the items that two versions decide differently."""
-    shared = sorted(old.items.keys() & new.items.keys())
-    return [
-        (report, finding, old.items[report, finding].outcome, new.items[report, finding].outcome)
-        for report, finding in shared
-        if old.items[report, finding].outcome is not new.items[report, finding].outcome
-    ]
 
 
 def truth_codes(reference: Reference, report_ids: Sequence[str], finding_ids: Sequence[str]) -> Codes:
