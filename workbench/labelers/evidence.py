@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 
 from workbench.domain.findings import LabelSet, State
 from workbench.domain.prompts import Prompt
@@ -44,21 +44,25 @@ class EvidenceChecker:
         """
         found: dict[Flag, list[str]] = {}
         stands = quote_finder(text)
+        # One sentence is often the evidence of several findings: it is looked up once.
+        quotes = {quote: self._quote(quote, stands) for quote in {m.evidence for m in mentions.values()}}
         for finding, mention in mentions.items():
-            for flag in self._doubts(finding, mention, stands):
+            flags, read = quotes[mention.evidence]
+            for flag in flags:
                 found.setdefault(flag, []).append(finding)
+            if finding in read and contradict(read[finding].state, mention.state):
+                found.setdefault(Flag.OTHERWISE_READ, []).append(finding)
         return {flag: tuple(findings) for flag, findings in found.items()}
 
-    def _doubts(self, finding: str, mention: Mention, stands: Quoted) -> Iterable[Flag]:
-        flag = stands(mention.evidence)
-        if flag is not None:
-            yield flag
-        if flag is Flag.INVENTED_EVIDENCE and self._in_example(mention.evidence):
-            yield Flag.EXAMPLE_EVIDENCE
-        if flag is not Flag.NO_EVIDENCE and mention.state in _OTHER and len(mention.evidence) <= _READ_AT_MOST:
-            read = self._rules.label_text(mention.evidence).get(finding)
-            if read is not None and contradict(read.state, mention.state):
-                yield Flag.OTHERWISE_READ
+    def _quote(self, quote: str, stands: Quoted) -> tuple[tuple[Flag, ...], Mapping[str, Mention]]:
+        """Return what is doubtful about a quote, whatever it is given for, and what the rules labeler reads in it."""
+        flag = stands(quote)
+        if flag is Flag.NO_EVIDENCE:
+            return (flag,), {}
+        read = self._rules.label_text(quote) if len(quote) <= _READ_AT_MOST else {}
+        if flag is Flag.INVENTED_EVIDENCE and self._in_example(quote):
+            return (flag, Flag.EXAMPLE_EVIDENCE), read
+        return ((flag,) if flag else ()), read
 
     def _in_example(self, quote: str) -> bool:
         words = _spaced(quote).strip(_EDGES)

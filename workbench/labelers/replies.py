@@ -164,13 +164,14 @@ def _mentions(reply: _Members, label_set: LabelSet, form: ReplyForm) -> tuple[di
     """Return what is said of each finding, those not mentioned left out, and the findings said twice; in label-set
     order.
     """
-    said, twice = _merged(_listed(reply) if form is ReplyForm.MENTIONED else _spelled_out(reply), label_set)
+    ids = label_set.ids
+    said, twice = _merged(_listed(reply) if form is ReplyForm.MENTIONED else _spelled_out(reply), frozenset(ids))
     if form is ReplyForm.EVERY:
-        missing = [finding for finding in label_set.ids if finding not in said]
+        missing = [finding for finding in ids if finding not in said]
         if missing:
             raise _malformed(f"The reply leaves out {', '.join(missing)}.")
-    mentions = {f: said[f] for f in label_set.ids if f in said and said[f].state is not State.NOT_MENTIONED}
-    return mentions, [f for f in label_set.ids if f in twice]
+    mentions = {f: said[f] for f in ids if f in said and said[f].state is not State.NOT_MENTIONED}
+    return mentions, [f for f in ids if f in twice]
 
 
 def _listed(reply: _Members) -> _Said:
@@ -191,8 +192,7 @@ def _spelled_out(reply: _Members) -> _Said:
             yield finding, item, None
 
 
-def _merged(said: _Said, label_set: LabelSet) -> tuple[dict[str, Mention], set[str]]:
-    known = frozenset(label_set.ids)
+def _merged(said: _Said, known: frozenset[str]) -> tuple[dict[str, Mention], set[str]]:
     merged: dict[str, Mention] = {}
     twice: set[str] = set()
     wrong: list[str] = []
