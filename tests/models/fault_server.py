@@ -20,7 +20,8 @@ A right reply lists each sentence of the report that reads "<finding id> present
 test writes reports whose labels it knows: "pneumothorax present. cardiomegaly absent."
 
 Steps that pass (ask again):
-    429[:FORM] 529[:FORM] 503[:FORM] with Retry-After in a FORM of ``FORMS``; seconds=N, ms=N, date=N take a number
+    429[:FORM] 529[:FORM] 503[:FORM] with Retry-After in a FORM of ``FORMS``; seconds=N,
+        fraction=N, ms=N and date=N ask for N seconds, in these units
     500 502 reset (after half of the body) reset_early half (less than Content-Length) empty not_json no_choices
     error_body slow[:SECONDS] (the right reply in small pieces) drip (a byte now and then, without end)
     endless (white space without end) bomb (a small gzip body that unfolds to 50 MB)
