@@ -9,10 +9,11 @@ import pytest
 from workbench.domain.findings import Finding, LabelSet, Policies, Policy
 from workbench.domain.prompts import Guidance, Prompt, ReplyForm
 from workbench.domain.reports import Report, Section
-from workbench.domain.runs import Extraction, ExtractionStatus, LabelerSettings
+from workbench.domain.runs import Extraction, ExtractionStatus, Flag, LabelerSettings
 from workbench.labelers.language_model import LanguageModelLabeler
 from workbench.labelers.replies import read_reply
 from workbench.models.base import Completion, Finish, Message
+from workbench.prompting.tokens import count_tokens
 
 LABEL_SET = LabelSet(
     "demo",
@@ -90,21 +91,49 @@ def test_case_19_missing_keys_are_not_negative() -> None:
 
 
 class Recorder:
-    """Keeps what it is sent and mentions nothing."""
+    """Keeps what it is sent and gives one answer, which mentions nothing."""
 
-    def __init__(self) -> None:
+    def __init__(self, answer: Completion) -> None:
+        self.answer = answer
         self.sent: list[Sequence[Message]] = []
 
     async def complete(self, messages: Sequence[Message], *, schema: Mapping[str, object]) -> Completion:
         self.sent.append(messages)
-        return Completion('{"findings": []}')
+        return self.answer
+
+    async def close(self) -> None:
+        pass
 
 
-def send(text: str) -> tuple[Extraction, list[Sequence[Message]]]:
-    model = Recorder()
+NOTHING = Completion('{"findings": []}')
+
+
+def send(
+    text: str, answer: Completion = NOTHING, context_tokens: int | None = None
+) -> tuple[Extraction, list[Sequence[Message]]]:
+    model = Recorder(answer)
     prompt = Prompt(Guidance("demo", "en", "t", "", {}), "Label the report.")
-    labeler = LanguageModelLabeler(LabelerSettings("m", "scripted"), prompt, LABEL_SET, model)
-    return asyncio.run(labeler.label(text)), model.sent
+    settings = LabelerSettings("m", "scripted", context_tokens=context_tokens)
+    return asyncio.run(LanguageModelLabeler(settings, prompt, LABEL_SET, model).label(text)), model.sent
+
+
+@pytest.mark.parametrize(
+    ("answer", "calls"),
+    [
+        (Completion('{"effusion":1,"edema":', Finish.LENGTH), 1),  # case 16
+        (Completion('{"effusion":1,"edema":'), 1),  # case 16 where the server says it stopped by itself
+        (Completion("I can't help", Finish.REFUSAL), 1),  # case 17
+        (Completion('{"Pleural Efusion":1,"Covid":1,"edema":"maybe"}'), 2),  # case 19: one repair
+    ],
+)
+def test_cases_16_17_and_19_a_reply_that_cannot_be_used_is_not_asked_for_again_and_again(
+    answer: Completion, calls: int
+) -> None:
+    extraction, sent = send(TEXT, answer)
+    assert extraction.status is not ExtractionStatus.OK
+    assert len(sent) == calls
+    assert extraction.raw == answer.text
+    assert len({str(messages) for messages in sent}) == calls  # nothing is sent twice as it was
 
 
 def test_case_11_a_report_without_findings_section_sends_no_word_for_nothing() -> None:
@@ -131,3 +160,19 @@ def test_case_9_the_last_sentence_of_a_long_report_is_sent() -> None:
     text = "The heart is normal in size. " * 140 + "Small right apical pneumothorax."
     _, sent = send(text)
     assert text in sent[0][-1].text
+
+
+def test_case_9_a_report_longer_than_the_model_reads_is_refused_with_its_tokens_and_not_cut() -> None:
+    text = "The heart is normal in size. " * 140 + "Small right apical pneumothorax."
+    extraction, sent = send(text, context_tokens=512)
+    assert (extraction.status, sent) == (ExtractionStatus.TOO_LONG, [])
+    assert extraction.state("effusion") is None
+    tokens = sum(count_tokens(message.text) for message in send(text)[1][0])
+    assert f"{tokens:,} tokens" in extraction.detail
+
+
+def test_case_12_a_placeholder_that_is_filled_in_is_invented_evidence() -> None:
+    quote = json.dumps("Left effusion compared to ___.")
+    answer = f'{{"findings": [{{"finding": "effusion", "state": "present", "evidence": {quote}}}]}}'
+    extraction, _ = send("XXXX effusion compared to ___.", Completion(answer))
+    assert extraction.flags == {Flag.INVENTED_EVIDENCE: ("effusion",)}
