@@ -13,7 +13,7 @@ import pytest
 from workbench.domain.findings import LabelSet, State
 from workbench.domain.hashing import text_hash
 from workbench.domain.prompts import Prompt
-from workbench.domain.runs import Extraction, ExtractionStatus, LabelerSettings, Mention, Run, RunProgress
+from workbench.domain.runs import Extraction, ExtractionStatus, Failure, LabelerSettings, Mention, Run, RunProgress
 from workbench.errors import ConflictError, WorkbenchError
 from workbench.labelers.registry import make_labeler, settings_of
 from workbench.running import liveness, process
@@ -32,6 +32,7 @@ class Fake:
         self.asked: Counter[tuple[str, int]] = Counter()
         self.delay = delay
         self.in_flight = self.most_in_flight = 0
+        self.heals = False
         self.when_asked: dict[int, Callable[[], object]] = {}
 
     async def label(self, text: str, repeat: int = 1) -> Extraction:
@@ -43,7 +44,7 @@ class Fake:
             await asyncio.sleep(self.delay)
         finally:
             self.in_flight -= 1
-        if text == "crash":
+        if text == "crash" and not self.heals:
             raise ValueError(f"cannot read {text} of Mrs Smith")
         if text == "told":
             raise WorkbenchError("The server is not there.")
@@ -57,6 +58,12 @@ def saved(database: Database, run: Run, texts: Sequence[tuple[str, str]] = TEXTS
     with database.read() as conn:
         found = run_store.extractions(conn, [key for key, _ in run_keys(run, texts)])
     return {f"{key.text_hash}/{key.repeat}": extraction for key, extraction in found.items()}
+
+
+def failed(database: Database, run: Run, texts: Sequence[tuple[str, str]]) -> dict[str, Failure]:
+    with database.read() as conn:
+        found = run_store.failures(conn, [key for key, _ in run_keys(run, texts)])
+    return {key.text_hash: failure for key, failure in found.items()}
 
 
 def test_labels_every_text_once_and_says_how_far_it_is(database: Database, a_run: Recorder) -> None:
@@ -111,10 +118,36 @@ def test_what_goes_wrong_with_one_text_stays_with_it_and_is_not_quoted(database:
     run = a_run()
     progress = asyncio.run(execute(database, run, Fake(), texts))
     assert (progress.done, progress.failed) == (4, {"failed": 3})
-    found = saved(database, run, texts)
-    assert found[f"{text_hash('crash')}/1"].detail == "The labeler failed with ValueError."
-    assert found[f"{text_hash('told')}/1"].detail == "The server is not there."
-    assert found[f"{text_hash('Clear.')}/1"].status is ExtractionStatus.OK
+    assert list(saved(database, run, texts)) == [f"{text_hash('Clear.')}/1"]
+    assert failed(database, run, texts) == {
+        text_hash("crash"): Failure("error", "The labeler failed with ValueError."),
+        text_hash("told"): Failure("error", "The server is not there."),
+    }
+
+
+def test_going_on_asks_again_for_what_brought_no_reply_after_what_was_never_asked(
+    database: Database, a_run: Recorder
+) -> None:
+    run, heals = a_run(), Fake()
+    asyncio.run(execute(database, run, Fake(), [("1", "crash"), ("2", "Clear."), ("4", "crash")]))
+    seen: list[RunProgress] = []
+    heals.heals = True
+    texts = [("1", "crash"), ("2", "Clear."), ("3", "new"), ("4", "crash")]
+    progress = asyncio.run(execute(database, run, heals, texts, on_progress=seen.append))
+    assert list(heals.asked) == [("new", 1), ("crash", 1)]
+    assert (seen[0].done, seen[0].failed, seen[0].unanswered) == (3, {"failed": 2}, 2)
+    assert (progress.done, progress.failed, progress.unanswered) == (4, {}, 0)
+    assert failed(database, run, texts) == {}
+
+
+def test_what_fails_again_is_counted_once(database: Database, a_run: Recorder) -> None:
+    run, texts = a_run(), [("1", "crash"), ("2", "Clear.")]
+    asyncio.run(execute(database, run, Fake(), texts))
+    progress = asyncio.run(execute(database, run, Fake(), texts))
+    assert (progress.done, progress.failed, progress.finished) == (2, {"failed": 1}, True)
+    with database.read() as conn:
+        assert conn.execute("SELECT COUNT(*) FROM failures").fetchone()[0] == 2  # both attempts are on record
+        assert process.progress(conn, run, texts).failed == {"failed": 1}
 
 
 def test_stopping_keeps_what_came_and_gives_the_run_back(database: Database, a_run: Recorder) -> None:
@@ -203,9 +236,9 @@ def test_a_labeler_that_only_computes_does_not_stop_the_heart(
     beats: list[datetime] = []
     real = run_store.heartbeat
 
-    def heartbeat(conn: object, run_hash: str, runner: str, now: datetime) -> bool:
+    def heartbeat(conn: object, run_hash: str, runner: str, now: datetime, pace: object) -> bool:
         beats.append(now)
-        return real(conn, run_hash, runner, now)  # type: ignore[arg-type]
+        return real(conn, run_hash, runner, now, pace)  # type: ignore[arg-type]
 
     monkeypatch.setattr(run_store, "heartbeat", heartbeat)
     monkeypatch.setattr("workbench.running.runner.SAVE_SECONDS", 0.01)

@@ -1,5 +1,6 @@
 """Commands that run a prompt and score it: run, evaluate."""
 
+from dataclasses import asdict
 from typing import Annotated
 
 import typer
@@ -12,8 +13,9 @@ from workbench.cli.output import Output, figure, table
 from workbench.domain.actors import Actor
 from workbench.domain.hashing import short
 from workbench.domain.runs import RunProgress
-from workbench.errors import InputError
+from workbench.errors import InputError, WorkbenchError
 from workbench.evaluation.evaluations import Evaluation
+from workbench.running.spending import Cap
 from workbench.workflow import reference, run, score
 from workbench.workflow.opening import open_study
 from workbench.workflow.run import PreparedRun
@@ -37,6 +39,12 @@ def run_command(
     labeler: LabelerOption = "rules",
     repeats: Annotated[int, typer.Option(help="How often each report is labelled.", min=1, max=20)] = 1,
     resume: Annotated[str | None, typer.Option(help="Go on with the run of this hash.")] = None,
+    max_cost: Annotated[
+        float | None, typer.Option(min=0, help="Stop before the run has cost more than this, at the labeler's price.")
+    ] = None,
+    max_tokens: Annotated[
+        int | None, typer.Option(min=0, help="Stop before the run has taken more tokens than this.")
+    ] = None,
     list_runs: Annotated[bool, typer.Option("--list", help="List the runs instead.")] = False,
     study: StudyOption = None,
     as_name: AsOption = None,
@@ -44,9 +52,12 @@ def run_command(
 ) -> None:
     """Run a prompt over a cohort. Running the same again goes on where it stopped and labels nothing twice.
 
+    Reports that brought no reply are asked for again. A cap counts all that the run has taken, earlier attempts too.
+
     \b
     Examples:
       workbench run --cohort development --prompt 4
+      workbench run --cohort development --labeler qwen --max-tokens 500000
       workbench run --list
     """
     opened, out = open_study(study), Output(as_json)
@@ -60,9 +71,10 @@ def run_command(
         raise InputError("Say which cohort with --cohort NAME; `workbench cohort list` shows them.")
     else:
         prepared = run.prepare(opened, actor, cohort=cohort, revision=prompt, labeler=labeler, repeats=repeats)
-    progress = _execute(opened, prepared, shown=not as_json)
+    progress = _execute(opened, prepared, Cap(max_tokens, max_cost), shown=not as_json)
     failed = sum(progress.failed.values())
     kinds = ", ".join(f"{kind}: {n}" for kind, n in progress.failed.items())
+    name = short(prepared.run.hash)
     out.answer(
         {
             "run": prepared.run.hash,
@@ -72,23 +84,69 @@ def run_command(
             "total": progress.total,
             "done": progress.done,
             "failed": dict(progress.failed),
+            "tokens": asdict(progress.usage),
+            "cost": progress.cost,
+            "currency": _currency(prepared),
+            "stopped": progress.stopped,
         },
-        f"Run {short(prepared.run.hash)}: revision {prepared.number} on {prepared.cohort.name}, "
+        f"Run {name}: revision {prepared.number} on {prepared.cohort.name}, "
         f"{progress.done} of {progress.total} labelled, {failed} failed{f' ({kinds})' if kinds else ''}.",
-        f"Next: workbench evaluate --run {short(prepared.run.hash)}",
+        *_spent(prepared, progress),
+        *(
+            [f"{progress.unanswered} got no reply; the same command asks for them again."]
+            if progress.unanswered
+            else []
+        ),
+        *([] if progress.stopped else [f"Next: workbench evaluate --run {name}"]),
     )
+    if progress.stopped:
+        raise WorkbenchError(progress.stopped)
 
 
-def _execute(study: Study, prepared: PreparedRun, *, shown: bool) -> RunProgress:
+def _currency(prepared: PreparedRun) -> str | None:
+    return prepared.run.labeler.price.currency if prepared.run.labeler.price else None
+
+
+def _spent(prepared: PreparedRun, progress: RunProgress) -> list[str]:
+    """Return what a run has taken, in a line; none where no model was asked."""
+    usage = progress.usage
+    if not usage.replies:
+        return []
+    cached = f" ({usage.cached_tokens:,} of them cached)" if usage.cached_tokens else ""
+    line = f"It has taken {usage.input_tokens:,} tokens in{cached} and {usage.output_tokens:,} out"
+    if usage.unknown:
+        line += f", without {usage.unknown} replies whose server did not say"
+    if progress.cost is not None:
+        line += f"; at today's price that is {progress.cost:,.4f} {_currency(prepared)}"
+    return [f"{line}."]
+
+
+def _note(prepared: PreparedRun, progress: RunProgress) -> str:
+    """Return how a run gets on, for the line under way."""
+    parts = [f"{sum(progress.failed.values())} failed"] if progress.failed else []
+    pace = progress.pace
+    if pace and pace.per_second:
+        parts.append(f"{pace.per_second:,.1f} calls/s")
+    if progress.usage.tokens:
+        parts.append(f"{progress.usage.tokens:,} tokens")
+    if progress.cost is not None and progress.forecast is not None:
+        parts.append(f"{progress.cost:,.2f} of about {progress.forecast:,.2f} {_currency(prepared)}")
+    if pace and pace.paused_until:
+        parts.append(f"waits until {pace.paused_until.astimezone():%H:%M:%S}: {pace.paused_why}")
+    return " · ".join(parts)
+
+
+def _execute(study: Study, prepared: PreparedRun, cap: Cap, *, shown: bool) -> RunProgress:
     console = Console(stderr=True)
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=console, disable=not (shown and console.is_terminal)) as bar:
-        task = bar.add_task(f"Revision {prepared.number} on {prepared.cohort.name}", total=None)
+    note = TextColumn("{task.fields[note]}", markup=False)
+    with Progress(*columns, note, console=console, disable=not (shown and console.is_terminal)) as bar:
+        task = bar.add_task(f"Revision {prepared.number} on {prepared.cohort.name}", total=None, note="")
 
         def update(progress: RunProgress) -> None:
-            bar.update(task, total=progress.total, completed=progress.done)
+            bar.update(task, total=progress.total, completed=progress.done, note=_note(prepared, progress))
 
-        return run.execute(study, prepared, on_progress=update)
+        return run.execute(study, prepared, cap=cap, on_progress=update)
 
 
 def _list(study: Study, out: Output) -> None:

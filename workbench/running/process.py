@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from workbench.domain.runs import ExtractionStatus, Run, RunProgress
-from workbench.running import liveness
+from workbench.running import liveness, spending
 from workbench.running.runner import run_keys
 from workbench.storage import runs as run_store
 
@@ -71,5 +71,8 @@ def progress(conn: sqlite3.Connection, run: Run, texts: Sequence[tuple[str, str]
         alive=alive,
         started_at=lease.acquired_at if lease and alive else None,
         updated_at=standing.last_at,
+        usage=standing.usage,
+        cost=spending.cost(standing.usage, run.labeler.price),
+        forecast=spending.forecast(standing.usage, run.labeler.price, len(set(keys)) - standing.ended),
         pace=lease.pace if lease and alive else None,
     )

@@ -1,32 +1,43 @@
 """Execute a run: label what is not labelled yet, so many at a time, and save as results come.
 
 Everything is known by what it is (prompt, label set, labeler, text, repeat), so an attempt that was killed, refused or
-stopped is simply executed again: what was saved is skipped, and at most what was in flight is asked for twice.
+stopped is simply executed again: what was saved is skipped, and at most what was in flight is asked for twice. A text
+is in flight until what came of it is saved, so ``concurrency`` bounds both together.
 """
 
 import asyncio
 from collections import Counter
-from collections.abc import AsyncIterator, Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import asynccontextmanager
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from time import monotonic
-from typing import TypeVar
 
 from workbench.domain.hashing import text_hash
-from workbench.domain.runs import Extraction, ExtractionKey, ExtractionStatus, Run, RunProgress
-from workbench.errors import ConflictError, WorkbenchError
+from workbench.domain.runs import (
+    Extraction,
+    ExtractionKey,
+    ExtractionStatus,
+    Failure,
+    Pace,
+    Run,
+    RunProgress,
+    Usage,
+)
+from workbench.errors import WorkbenchError
 from workbench.labelers.base import Labeler
-from workbench.running import liveness
-from workbench.storage import runs as run_store
+from workbench.models.base import CallError, Trouble
+from workbench.running import liveness, spending
+from workbench.running.holding import Hold, held
+from workbench.running.pace import Speedometer
+from workbench.running.pool import Pool
+from workbench.running.spending import Cap
 from workbench.storage.database import Database
+from workbench.storage.runs import usage_of
 
 SAVE_SECONDS = 0.25  # what costs nothing is saved in batches
 _FREE = frozenset({"rules"})  # kinds for which asking again costs neither money nor a wait
-_RETRY_SECONDS = 0.2
+_OTHER = "error"  # trouble that was no call's
 
-T = TypeVar("T")
 OnProgress = Callable[[RunProgress], None]
 
 
@@ -37,9 +48,10 @@ def run_keys(run: Run, texts: Sequence[tuple[str, str]]) -> list[tuple[Extractio
         run: the run.
         texts: (report id, text of the selected sections); reports with the same text share a key.
     """
+    prompt, labels, labeler = run.prompt_hash, run.label_set_hash, run.labeler.hash
     hashed = [(text_hash(text), text) for _, text in texts]
     return [
-        (ExtractionKey(run.prompt_hash, run.label_set_hash, run.labeler.hash, digest, repeat), text)
+        (ExtractionKey(prompt, labels, labeler, digest, repeat), text)
         for repeat in range(1, run.repeats + 1)
         for digest, text in hashed
     ]
@@ -51,114 +63,112 @@ async def execute(
     labeler: Labeler,
     texts: Sequence[tuple[str, str]],
     *,
+    pool: Pool | None = None,
+    cap: Cap | None = None,
     runner_id: str | None = None,
     on_progress: OnProgress | None = None,
 ) -> RunProgress:
-    """Work on a run until every text has an extraction, and return how it stands then.
+    """Work on a run until every text has an extraction or has been tried, and return how it stands then.
 
-    Texts that already have one are skipped, equal texts are labelled once, at most ``run.labeler.concurrency`` are in
-    flight or not yet saved; what the rules labeler does, which costs nothing, is saved every quarter of a second. Each
-    saving is one transaction with the heartbeat, so that a runner that lost the run saves nothing. A text on which the
-    labeler fails gets the status ``failed`` and the run goes on. Cancelling (Ctrl-C) saves what came and gives the run
-    back.
+    Texts that already have an extraction are skipped, equal texts are labelled once, at most
+    ``run.labeler.concurrency`` are in flight or not yet saved; what the rules labeler does, which costs nothing, is
+    saved every quarter of a second. Each saving is one transaction with the heartbeat, so that a runner that lost the
+    run saves nothing. A text on which the labeler fails is recorded as a failure and the run goes on; executing the
+    run again asks for it again, after those that were never asked. Cancelling (Ctrl-C) saves what came and gives the
+    run back.
+
+    Where the pool stops or the next text would pass the cap, nothing more is sent, what is in flight is waited for
+    and saved, and ``stopped`` of what is returned says why.
 
     Args:
         database: where the run is recorded.
         run: the run.
         labeler: made for the run's prompt.
         texts: (report id, text of the selected sections).
+        pool: what the labeler's calls go through, if they go through one.
+        cap: what the run may take in all, what was saved before included. Until one reply has told what replies
+            take, texts are sent one by one.
         runner_id: names this process to others, "host:process id"; found out when left out.
         on_progress: called at the start, about four times a second, and at the end.
 
     Raises:
         ConflictError: another runner works on this run, or took it over.
     """
-    writer = ThreadPoolExecutor(max_workers=1, thread_name_prefix="save")  # waiting for the disk must not stop the loop
-    try:
-        async with _leased(database, writer, run, liveness.runner_name(runner_id)) as session:
-            await session.load(texts)
-            session.tell(on_progress)
-            try:
-                await session.work(labeler, on_progress)
-            finally:
-                await asyncio.shield(session.save())
-            session.tell(on_progress)
-            return session.progress(alive=False)
-    finally:
-        writer.submit(database.close)
-        writer.shutdown()
-
-
-@asynccontextmanager
-async def _leased(database: Database, writer: ThreadPoolExecutor, run: Run, runner: str) -> AsyncIterator["_Session"]:
-    session = _Session(database, writer, run, runner)
-    try:
-        # Within the try: whatever ends this process right after the run was taken must still give it back.
-        await session.acquire()
-        yield session
-    finally:
-        await asyncio.shield(session.release())
+    async with held(database, run, liveness.runner_name(runner_id)) as hold:
+        session = _Session(hold, run, labeler, pool or Pool(run.labeler.concurrency), cap or Cap())
+        await session.load(texts)
+        session.tell(on_progress)
+        try:
+            await session.work(on_progress)
+        finally:
+            await asyncio.shield(session.save())
+        session.tell(on_progress)
+        return session.progress(alive=False)
 
 
 @dataclass(slots=True)
 class _Session:
-    """One runner's hold on one run."""
+    """The work of one runner on one run."""
 
-    database: Database
-    writer: ThreadPoolExecutor
+    hold: Hold
     run: Run
-    runner: str
-    started_at: datetime | None = None
+    labeler: Labeler
+    pool: Pool
+    cap: Cap
     wanted: Counter[ExtractionKey] = field(default_factory=Counter)  # reports per key
     pending: list[tuple[ExtractionKey, str]] = field(default_factory=list)
     counts: Counter[ExtractionStatus] = field(default_factory=Counter)  # reports per status
-    unsaved: list[tuple[ExtractionKey, Extraction]] = field(default_factory=list)
+    failed: set[ExtractionKey] = field(default_factory=set)  # those among the counted that brought no reply
+    unsaved: list[tuple[ExtractionKey, Extraction | Failure]] = field(default_factory=list)
+    usage: Usage = field(default_factory=Usage)
+    in_flight: int = 0
+    ended: int = 0  # texts, in this session
+    stopped: str = ""
     updated_at: datetime | None = None
     beat: float = field(default_factory=monotonic)
+    speed: Speedometer = field(default_factory=Speedometer)
     saving: asyncio.Lock = field(default_factory=asyncio.Lock)
     quiet: asyncio.Event = field(default_factory=asyncio.Event)  # set while nothing is being saved
 
     def __post_init__(self) -> None:
         self.quiet.set()
 
-    async def acquire(self) -> None:
-        """Take the run. The run of a process that is known to be gone is waited for, which takes seconds."""
-        while (holder := await self._in_writer(self._try_acquire)) != self.runner:
-            if holder and not liveness.process_gone(holder):
-                raise ConflictError(
-                    f"This run is being worked on by {liveness.where(holder)}; wait for it, or stop that process first."
-                )
-            await asyncio.sleep(_RETRY_SECONDS)
-
-    async def release(self) -> None:
-        await self._in_writer(self._release)
-
     async def load(self, texts: Sequence[tuple[str, str]]) -> None:
         """Find out what is done and what is to do."""
         keyed = run_keys(self.run, texts)
         self.wanted = Counter(key for key, _ in keyed)
-        known = await self._in_writer(lambda: self._statuses(list(self.wanted)))
-        for key, status in known.items():
+        known = await self.hold.known(list(self.wanted))
+        for key, status in known.statuses.items():
             self.counts[status] += self.wanted[key]
-        self.pending = [(key, text) for key, text in dict(keyed).items() if key not in known]
+        for key in known.failed:
+            self.counts[ExtractionStatus.FAILED] += self.wanted[key]
+        self.failed = set(known.failed)
+        self.usage = known.usage
+        todo = [(key, text) for key, text in dict(keyed).items() if key not in known.statuses]
+        self.pending = sorted(todo, key=lambda pair: pair[0] in known.failed)  # what failed before comes last
 
-    async def work(self, labeler: Labeler, on_progress: OnProgress | None) -> None:
+    async def work(self, on_progress: OnProgress | None) -> None:
         """Label what is pending, saving and showing life meanwhile."""
         todo = iter(self.pending)  # shared: each worker takes the next
-        workers = {asyncio.create_task(self._label(labeler, todo)) for _ in range(self.run.labeler.concurrency)}
+        workers = {asyncio.create_task(self._first_alone(todo))} if self.cap.set else set()
         try:
-            busy = workers
-            while busy:
-                done, busy = await asyncio.wait(busy, timeout=SAVE_SECONDS, return_when=asyncio.FIRST_EXCEPTION)
-                for worker in done:
-                    worker.result()
-                if self.unsaved or monotonic() - self.beat >= liveness.BEAT_SECONDS:
-                    await asyncio.shield(self.save())
-                self.tell(on_progress)
+            await self._watch(workers, on_progress)
+            workers = {asyncio.create_task(self._label(todo)) for _ in range(self.run.labeler.concurrency)}
+            await self._watch(workers, on_progress)
         finally:
             for worker in workers:
                 worker.cancel()
             await asyncio.gather(*workers, return_exceptions=True)
+
+    async def _watch(self, workers: set[asyncio.Task[None]], on_progress: OnProgress | None) -> None:
+        busy = workers
+        while busy:
+            done, busy = await asyncio.wait(busy, timeout=SAVE_SECONDS, return_when=asyncio.FIRST_EXCEPTION)
+            for worker in done:
+                worker.result()
+            if self.unsaved or monotonic() - self.beat >= liveness.BEAT_SECONDS:
+                await asyncio.shield(self.save())
+            self.tell(on_progress)
 
     async def save(self) -> None:
         """Save all that has come, and say that this runner lives. When it returns, nothing that came before is unsaved:
@@ -171,28 +181,70 @@ class _Session:
             self.beat = monotonic()
             self.quiet.clear()
             try:
-                await self._in_writer(lambda: self._commit(results))
+                await self.hold.save(results, self.pace())
             finally:
                 self.quiet.set()
             self.updated_at = datetime.now(UTC)
-            for key, extraction in results:
-                self.counts[extraction.status] += self.wanted[key]
+            for key, result in results:
+                self._count(key, result)
+
+    def pace(self) -> Pace:
+        """Return how this runner gets on."""
+        self.speed.mark(self.pool.calls, self.ended)
+        calls, texts = self.speed.rates()
+        left = len(self.pending) - self.ended
+        until = self.pool.paused_until
+        return Pace(
+            calls=self.pool.calls,
+            in_flight=self.in_flight,
+            per_second=calls,
+            seconds_left=left / texts + self.pool.pause_left if texts else None,
+            paused_until=until,
+            paused_why=self.pool.paused_why if until else "",
+        )
 
     def progress(self, *, alive: bool) -> RunProgress:
         """Return how far the run has come, by what is saved."""
-        failed = {s.value: n for s, n in self.counts.items() if s is not ExtractionStatus.OK}
-        return RunProgress(self.wanted.total(), self.counts.total(), failed, alive, self.started_at, self.updated_at)
+        price = self.run.labeler.price
+        return RunProgress(
+            self.wanted.total(),
+            self.counts.total(),
+            {s.value: n for s, n in self.counts.items() if s is not ExtractionStatus.OK and n},
+            alive,
+            self.hold.started_at,
+            self.updated_at,
+            self.usage,
+            spending.cost(self.usage, price),
+            spending.forecast(self.usage, price, len(self.pending) - self.ended),
+            self.pace() if alive else None,
+            self.stopped or self.pool.stopped,
+        )
 
     def tell(self, on_progress: OnProgress | None) -> None:
         """Report progress to whoever asked for it."""
         if on_progress is not None:
             on_progress(self.progress(alive=True))
 
-    async def _label(self, labeler: Labeler, todo: Iterator[tuple[ExtractionKey, str]]) -> None:
+    async def _first_alone(self, todo: Iterator[tuple[ExtractionKey, str]]) -> None:
+        """Label one text after the other until it is known what a reply takes, so that a cap can be kept."""
+        while not self.usage.replies:
+            before = self.ended
+            await self._label(todo, most=1)
+            if self.ended == before:
+                return
+
+    async def _label(self, todo: Iterator[tuple[ExtractionKey, str]], most: int | None = None) -> None:
+        """Label texts of those that are to do until there are none, or ``most`` of them, or the run stops."""
         costs = self.run.labeler.kind not in _FREE
-        for key, text in todo:
-            extraction = await _extraction(labeler, text, key.repeat)
-            self.unsaved.append((key, extraction))  # not in one line with await: save() exchanges the list meanwhile
+        while most is None or most > 0:
+            most = None if most is None else most - 1
+            if not self._may_send() or (taken := next(todo, None)) is None:
+                return
+            key, text = taken
+            result = await self._ask(key, text)
+            if result is None:
+                return
+            self._take(key, result)  # not in one line with await: save() exchanges the list meanwhile
             if costs:
                 await asyncio.shield(self.save())
                 continue
@@ -200,40 +252,58 @@ class _Session:
             # It would also fight the saving thread for the interpreter row by row, and hold up raters' saving.
             await self.quiet.wait()
 
-    def _try_acquire(self) -> str | None:
-        """Return who holds the run after the attempt. None: nobody does any more, so try again."""
-        with self.database.write() as conn:
-            held = run_store.lease(conn, self.run.hash)
-            after = liveness.stale_after(held.runner) if held else liveness.STALE_AFTER
-            self.started_at = datetime.now(UTC)
-            if run_store.acquire_lease(conn, self.run.hash, self.runner, self.started_at, after):
-                return self.runner
-        return held.runner if held else None
+    def _may_send(self) -> bool:
+        if not self.stopped:
+            self.stopped = self.pool.stopped or spending.refusal(
+                self.cap, self.run.labeler.price, self.usage, self.in_flight
+            )
+        return not self.stopped
 
-    def _release(self) -> None:
-        with self.database.write() as conn:
-            run_store.release_lease(conn, self.run.hash, self.runner)
+    async def _ask(self, key: ExtractionKey, text: str) -> Extraction | Failure | None:
+        """Return what came of a text; None where the run has stopped, so that nothing can be said of it."""
+        self.in_flight += 1
+        try:
+            return await _outcome(self.labeler, text, key.repeat)
+        except CallError as error:  # closed to every text, not to this one
+            self.stopped = self.stopped or self.pool.stopped or str(error)
+            return None
+        finally:
+            self.in_flight -= 1
 
-    def _statuses(self, keys: Sequence[ExtractionKey]) -> dict[ExtractionKey, ExtractionStatus]:
-        with self.database.read() as conn:
-            return run_store.statuses(conn, keys)
+    def _take(self, key: ExtractionKey, result: Extraction | Failure) -> None:
+        self.ended += 1
+        self.unsaved.append((key, result))
+        if isinstance(result, Extraction):
+            self.usage += usage_of(result)
 
-    def _commit(self, results: Sequence[tuple[ExtractionKey, Extraction]]) -> None:
-        with self.database.write() as conn:
-            if not run_store.heartbeat(conn, self.run.hash, self.runner, datetime.now(UTC)):
-                raise ConflictError("Another runner has taken this run over; this one has stopped.")
-            run_store.save_extractions(conn, results)
+    def _count(self, key: ExtractionKey, result: Extraction | Failure) -> None:
+        """Count a text by what is saved of it now; what healed no longer counts as failed."""
+        if key in self.failed:
+            self.counts[ExtractionStatus.FAILED] -= self.wanted[key]
+            self.failed.discard(key)
+        if isinstance(result, Failure):
+            self.failed.add(key)
+        status = ExtractionStatus.FAILED if isinstance(result, Failure) else result.status
+        self.counts[status] += self.wanted[key]
 
-    async def _in_writer(self, call: Callable[[], T]) -> T:
-        return await asyncio.get_running_loop().run_in_executor(self.writer, call)
 
+async def _outcome(labeler: Labeler, text: str, repeat: int) -> Extraction | Failure:
+    """Return the extraction of a text; whatever goes wrong with it stays with it.
 
-async def _extraction(labeler: Labeler, text: str, repeat: int) -> Extraction:
-    """Return the extraction of a text; whatever goes wrong with it stays with it."""
+    Raises:
+        CallError: no text can be labelled any more.
+    """
     try:
-        return await labeler.label(text, repeat)
+        extraction = await labeler.label(text, repeat)
+    except CallError as error:
+        if error.trouble is Trouble.CLOSED:
+            raise
+        return Failure(error.trouble.value, str(error), error.calls)
     except WorkbenchError as error:
-        return Extraction(ExtractionStatus.FAILED, detail=str(error))
+        return Failure(_OTHER, str(error))
     except Exception as error:  # noqa: BLE001 - one report must not end the run for all others
         # The message of a foreign exception may quote the report, and details end up in logs: its name only.
-        return Extraction(ExtractionStatus.FAILED, detail=f"The labeler failed with {type(error).__name__}.")
+        return Failure(_OTHER, f"The labeler failed with {type(error).__name__}.")
+    if extraction.status is ExtractionStatus.FAILED:
+        return Failure(_OTHER, extraction.detail)
+    return extraction

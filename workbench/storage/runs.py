@@ -60,7 +60,7 @@ class Lease:
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """How the keys of a run stand. ``counts`` counts a key as often as it was given, ``usage`` once.
+    """How the keys of a run stand. ``counts`` counts a key as often as it was given, ``usage`` and ``ended`` once.
 
     A key with a failure and no extraction counts as ``failed``; what is missing from the sum is still to do.
     ``last_at`` is when the last of it was saved, None where nothing was.
@@ -68,6 +68,7 @@ class Standing:
 
     counts: Mapping[ExtractionStatus, int]
     usage: Usage
+    ended: int
     last_at: datetime | None
 
 
@@ -154,25 +155,29 @@ def standing(conn: sqlite3.Connection, keys: Sequence[ExtractionKey]) -> Standin
     """Return how the keys stand, without reading what any extraction says."""
     times = Counter(keys)
     counts: Counter[ExtractionStatus] = Counter()
-    used, last = Usage(), ""
+    used, ended, last = Usage(), 0, ""
     for key, row in _rows(conn, times, _OUTCOME):
+        ended += 1
         status = ExtractionStatus(row["status"])
         counts[status] += times[key]
-        used += usage_of(status, row["input_tokens"], row["output_tokens"], row["cached_tokens"])
+        used += _usage(status, row["input_tokens"], row["output_tokens"], row["cached_tokens"])
         last = max(last, row["at"])
     for key, row in _rows(conn, times, _LAST_FAILURE):
+        ended += 1
         counts[ExtractionStatus.FAILED] += times[key]
         last = max(last, row["at"])
-    return Standing(dict(counts), used, instant(last) if last else None)
+    return Standing(dict(counts), used, ended, instant(last) if last else None)
 
 
-def usage_of(
-    status: ExtractionStatus, input_tokens: int | None, output_tokens: int | None, cached_tokens: int | None
-) -> Usage:
+def usage_of(extraction: Extraction) -> Usage:
     """Return what one extraction took; nothing where no model was asked."""
-    if input_tokens is None or output_tokens is None:
+    return _usage(extraction.status, extraction.input_tokens, extraction.output_tokens, extraction.cached_tokens)
+
+
+def _usage(status: ExtractionStatus, given: int | None, written: int | None, cached: int | None) -> Usage:
+    if given is None or written is None:
         return Usage(unknown=int(status not in _UNASKED))
-    return Usage(1, input_tokens, output_tokens, cached_tokens or 0)
+    return Usage(1, given, written, cached or 0)
 
 
 def acquire_lease(conn: sqlite3.Connection, run_hash: str, runner: str, now: datetime, stale_after: timedelta) -> bool:

@@ -12,10 +12,12 @@ from workbench.domain.cohorts import Cohort
 from workbench.domain.hashing import text_hash
 from workbench.domain.prompts import Prompt
 from workbench.domain.reports import Report
-from workbench.domain.runs import Extraction, ExtractionKey, Run, RunProgress
-from workbench.errors import NotFoundError, WorkbenchError
+from workbench.domain.runs import Extraction, ExtractionKey, ExtractionStatus, Run, RunProgress
+from workbench.errors import InputError, NotFoundError, WorkbenchError
 from workbench.labelers.registry import make_labeler
 from workbench.running import process, runner
+from workbench.running.pool import Pool
+from workbench.running.spending import Cap
 from workbench.storage import cohorts as cohort_store
 from workbench.storage import reports as report_store
 from workbench.storage import runs as run_store
@@ -166,34 +168,73 @@ def _at_present(study: Study, recorded: Run) -> Run:
 
 
 def execute(
-    study: Study, prepared: PreparedRun, *, on_progress: Callable[[RunProgress], None] | None = None
+    study: Study,
+    prepared: PreparedRun,
+    *,
+    cap: Cap | None = None,
+    on_progress: Callable[[RunProgress], None] | None = None,
 ) -> RunProgress:
-    """Run here until every report has an extraction, continuing where an earlier attempt stopped.
+    """Run here until every report is labelled or has been tried, continuing where an earlier attempt stopped.
+
+    Reports that brought no reply are asked for again each time. A run that stops before its end, for its cap or since
+    its server cannot be asked any more, says why in ``stopped`` of what is returned.
+
+    Args:
+        study: the study.
+        prepared: the run.
+        cap: what it may take in all, earlier attempts included.
+        on_progress: told how far it is, some times a second.
 
     Raises:
         ConflictError: another process is on this run.
+        InputError: there is a cap of cost and the labeler has no price.
     """
-    labeler = make_labeler(prepared.run.labeler, prepared.prompt, study.label_set)
-    return asyncio.run(
-        runner.execute(
+    require_price(prepared, cap)
+    return asyncio.run(_execute(study, prepared, cap, on_progress))
+
+
+def require_price(prepared: PreparedRun, cap: Cap | None) -> None:
+    """Raise InputError where a cost is to be capped that nobody can tell."""
+    labeler = prepared.run.labeler
+    if cap is not None and cap.cost is not None and labeler.price is None:
+        raise InputError(
+            f"Labeler {labeler.name} has no price, so its cost cannot be capped; give it one in data/study.toml, "
+            "or cap its tokens."
+        )
+
+
+async def _execute(
+    study: Study, prepared: PreparedRun, cap: Cap | None, on_progress: Callable[[RunProgress], None] | None
+) -> RunProgress:
+    pool = Pool(prepared.run.labeler.concurrency)
+    labeler = make_labeler(prepared.run.labeler, prepared.prompt, study.label_set, through=pool.through)
+    try:
+        return await runner.execute(
             study.database,
             prepared.run,
             labeler,
             prepared.texts,
+            pool=pool,
+            cap=cap,
             runner_id=f"{socket.gethostname()}:{os.getpid()}",
             on_progress=on_progress,
         )
-    )
+    finally:
+        await labeler.close()
 
 
-def start(study: Study, actor: Actor, prepared: PreparedRun) -> int:
+def start(study: Study, actor: Actor, prepared: PreparedRun, *, cap: Cap | None = None) -> int:
     """Start the run in a process of its own, which goes on when the page is closed, and return the process's id.
 
     Raises:
         RightsError: the person is no lead or admin.
+        InputError: there is a cap of cost and the labeler has no price.
     """
     actor.require(Role.LEAD, Role.ADMIN, to="start a run")
-    return process.start(study.folder, ["--as", actor.name, "--resume", prepared.run.hash])
+    require_price(prepared, cap)
+    limits = {"--max-tokens": cap.tokens, "--max-cost": cap.cost} if cap else {}
+    options = [text for name, limit in limits.items() if limit is not None for text in (name, str(limit))]
+    return process.start(study.folder, ["--as", actor.name, "--resume", prepared.run.hash, *options])
 
 
 def ended(process_id: int) -> bool:
@@ -222,15 +263,39 @@ def progress(study: Study, prepared: PreparedRun) -> RunProgress:
 def extractions(study: Study, actor: Actor, prepared: PreparedRun, *, repeat: int = 1) -> dict[str, Extraction]:
     """Return the extractions of one repeat by report id; reports not reached yet are left out.
 
+    A report whose calls brought no reply has one with the status ``failed``.
+
     Raises:
         RightsError: the person rates in an open round, or the cohort is locked.
+    """
+    return tried(study, actor, prepared, repeat=repeat)[0]
+
+
+def tried(
+    study: Study, actor: Actor, prepared: PreparedRun, *, repeat: int = 1
+) -> tuple[dict[str, Extraction], tuple[str, ...]]:
+    """Return ``extractions``, and the reports of which they stand for calls that brought no reply.
+
+    Both are of one moment: a run that goes on may heal what failed.
     """
     require_sighted(study, actor, "see what a labeler said")
     require_unlocked(study, prepared.cohort, "see what a labeler said of it")
     keys = {report: key_of(prepared.run, text, repeat) for report, text in prepared.texts}
-    with study.database.read() as conn:
+    with study.database.snapshot() as conn:
         found = run_store.extractions(conn, list(keys.values()))
-    return {report: found[key] for report, key in keys.items() if key in found}
+        failures = run_store.failures(conn, list(keys.values()))
+    for key, failure in failures.items():
+        found[key] = Extraction(ExtractionStatus.FAILED, detail=failure.detail)
+    failed = tuple(report for report, key in keys.items() if key in failures)
+    return {report: found[key] for report, key in keys.items() if key in found}, failed
+
+
+def unanswered(study: Study, prepared: PreparedRun) -> tuple[str, ...]:
+    """Return the reports whose calls brought no reply so far, of the first repeat, which is scored."""
+    keys = {report: key_of(prepared.run, text) for report, text in prepared.texts}
+    with study.database.read() as conn:
+        failures = run_store.failures(conn, list(keys.values()))
+    return tuple(report for report, key in keys.items() if key in failures)
 
 
 def key_of(run: Run, text: str, repeat: int = 1) -> ExtractionKey:

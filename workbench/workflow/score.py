@@ -24,7 +24,7 @@ from workbench.storage import evaluations as store
 from workbench.storage.cohorts import Unlock
 from workbench.workflow.blindness import require_sighted
 from workbench.workflow.reference import cohort_of, truth_codes, votes_of
-from workbench.workflow.run import PreparedRun, extractions, load, progress
+from workbench.workflow.run import PreparedRun, load, progress, tried, unanswered
 from workbench.workflow.study import Study
 
 SCORING = "1"  # raised when a change in the scoring code changes a figure; part of an evaluation's identity
@@ -119,11 +119,11 @@ def score_run(study: Study, actor: Actor, run_hash: str, reference: Reference) -
     prepared = load(study, run_hash)
     _check_fits(study, prepared, reference)
     policies = study.label_set.prediction_policies
-    identity = _identity(prepared, reference, policies)
     recorded = find_score(study, actor, prepared, reference)
     if recorded is not None:
         return recorded
-    labels = _finished_extractions(study, actor, prepared)
+    labels, failed = _finished(study, actor, prepared)
+    identity = _identity(prepared, reference, policies, failed)
     data = arrays(study, prepared, reference, labels)
     evaluation = evaluate(
         study.label_set.ids,
@@ -144,25 +144,35 @@ def score_run(study: Study, actor: Actor, run_hash: str, reference: Reference) -
             actor=actor.name,
             at=datetime.now(UTC),
         )
-    scored = find_score(study, actor, prepared, reference)
+    scored = _recorded(study, prepared, reference, identity)
     assert scored is not None  # noqa: S101 - it was just recorded
     return scored
 
 
-def _identity(prepared: PreparedRun, reference: Reference, policies: Policies) -> str:
+def _identity(prepared: PreparedRun, reference: Reference, policies: Policies, failed: Sequence[str]) -> str:
+    """Return what an evaluation is known by. ``failed`` are reports that brought no reply: asking again may heal them,
+    and the figures are then others.
+    """
     parts = {"run": prepared.run.hash, "reference": reference.hash, "policies": policies.as_json(), "scoring": SCORING}
-    return content_hash("evaluation", parts)
+    return content_hash("evaluation", {**parts, "unanswered": sorted(failed)} if failed else parts)
 
 
 def find_score(study: Study, actor: Actor, prepared: PreparedRun, reference: Reference) -> Score | None:
     """Return the recorded score of a run against a reference under the study's policies, None where there is none.
 
+    Once a report that had brought no reply is labelled, the score from before is not the run's any more.
+
     Raises:
         RightsError: the person rates in an open round.
     """
     require_sighted(study, actor, "see a score")
-    policies = study.label_set.prediction_policies
-    identity = _identity(prepared, reference, policies)
+    failed = unanswered(study, prepared)
+    return _recorded(
+        study, prepared, reference, _identity(prepared, reference, study.label_set.prediction_policies, failed)
+    )
+
+
+def _recorded(study: Study, prepared: PreparedRun, reference: Reference, identity: str) -> Score | None:
     with study.database.read() as conn:
         record = store.get(conn, identity)
         looks = store.looks(conn, prepared.cohort.hash)
@@ -174,7 +184,7 @@ def find_score(study: Study, actor: Actor, prepared: PreparedRun, reference: Ref
         identity,
         prepared,
         reference,
-        policies,
+        study.label_set.prediction_policies,
         Evaluation.from_json(json.loads(record.result)),
         tuple(sorted(quoted & set(prepared.cohort.members))),
         looks,
@@ -207,15 +217,16 @@ def _check_fits(study: Study, prepared: PreparedRun, reference: Reference) -> No
         )
 
 
-def _finished_extractions(study: Study, actor: Actor, prepared: PreparedRun) -> dict[str, Extraction]:
-    labels = extractions(study, actor, prepared)
+def _finished(study: Study, actor: Actor, prepared: PreparedRun) -> tuple[dict[str, Extraction], tuple[str, ...]]:
+    """Return the labels of every report, and which of them only stand for calls that brought no reply."""
+    labels, failed = tried(study, actor, prepared)
     if len(labels) < len(prepared.reports):
         done = progress(study, prepared)
         raise InputError(
             f"The run has labelled {len(labels)} of {len(prepared.reports)} reports"
             f"{', and goes on' if done.alive else ''}; finish it first: run the same prompt again."
         )
-    return labels
+    return labels, failed
 
 
 def policies_table(study: Study, actor: Actor, score: Score) -> PolicyTable:
@@ -224,7 +235,7 @@ def policies_table(study: Study, actor: Actor, score: Score) -> PolicyTable:
     Raises:
         RightsError: the person may not see the votes that it is counted from.
     """
-    labels = _finished_extractions(study, actor, score.prepared)
+    labels, _ = _finished(study, actor, score.prepared)
     data = arrays(study, score.prepared, score.reference, labels)
     votes = votes_of(study, actor, score.reference)
     row_of = {report: i for i, report in enumerate(votes.report_ids)}
