@@ -76,9 +76,9 @@ def test_who_may_not_manage_is_not_told_who_has_an_account(study: Study, lead: A
 
 
 @pytest.mark.parametrize("change", CHANGES)
-def test_a_lead_manages_raters_and_nobody_else(study: Study, lead: Actor, change: str) -> None:
-    people.add(study, LEAD_ONLY, "Dr. Wong", [Role.RATER])
-    people.add(study, lead, "Dr. High", [Role.RATER, Role.ADJUDICATOR])
+def test_a_lead_manages_raters_and_adjudicators_and_nobody_else(study: Study, lead: Actor, change: str) -> None:
+    people.add(study, LEAD_ONLY, "Dr. Wong", [Role.RATER, Role.ADJUDICATOR])
+    people.add(study, lead, "Dr. High", [Role.RATER, Role.LEAD])
     CHANGES[change](study, LEAD_ONLY, "Dr. Wong")
     with pytest.raises(RightsError, match="needs the role admin"):
         CHANGES[change](study, LEAD_ONLY, "Dr. High")

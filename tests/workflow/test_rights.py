@@ -363,13 +363,15 @@ NAMES_AND_COUNTS = {  # names, counts, states of work and texts of prompts: ever
 VALUES_ONLY = {  # they tell of nothing but what they are given
     "adjudicate.open_keys", "agreed.agreed", "agreed.categories", "agreed.seen_as", "annotate.order_of",
     "annotate.said", "browse.changes", "opening.default_people", "passwords.code_fits", "passwords.hash_code",
+    "people.may_give",
     "passwords.hash_password", "passwords.new_code", "passwords.password_fits", "passwords.require_password",
     "reference.truth_codes", "revise.with_finding", "revise.with_guidance", "roster.told",
     "run.key_of", "score.arrays", "score.prediction_codes", "slow_down.wait_after", "study.current_user",
     "study.with_policies", "export.refuse_own_file", "versions.difference",
 }  # fmt: skip
 THE_DOOR = {  # they find out who somebody is, and are refused by password, code, address or token
-    "sign_in.first_sign_in", "sign_in.person_of_email", "sign_in.sign_in", "sign_in.sign_out", "sign_in.signed_in",
+    "sign_in.change_password", "sign_in.first_sign_in", "sign_in.person_of_email", "sign_in.sign_in",
+    "sign_in.sign_out", "sign_in.signed_in",
 }  # fmt: skip
 ON_THIS_COMPUTER = {  # they act on files that whoever calls can read or write anyway; ``restore`` asks for a lead
     "backup.restore", "demo.demo", "label.label_file", "label.label_parts", "label.labelling", "opening.init_study",

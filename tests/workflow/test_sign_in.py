@@ -326,3 +326,56 @@ def test_real_hashes_are_argon2id_with_64_mebibytes(monkeypatch: pytest.MonkeyPa
     assert kept.startswith("$argon2id$v=19$m=65536,t=3,")
     assert passwords.password_fits(PASSWORD, kept)
     assert not passwords.password_fits(PASSWORD + "!", kept)
+
+
+def test_one_changes_ones_own_password_with_the_present_one(study: Study, person: str) -> None:
+    actor, here, there = study.actor(person), enter(study), enter(study, at=NOW + SECOND)
+    ended = sign_in.change_password(
+        study, actor, Try(person, HOME), PASSWORD, "clear costophrenic angles", token=here, now=NOW + SECOND
+    )
+    assert ended == 2  # the one elsewhere, and that of the first sign-in
+    assert signed_in(study, here, now=NOW + SECOND) == actor
+    assert signed_in(study, there, now=NOW + SECOND) is None
+    with pytest.raises(RightsError, match="wrong"):
+        enter(study, at=NOW + SECOND)
+    assert enter(study, "clear costophrenic angles", at=NOW + 2 * SECOND)
+    with study.database.read() as conn:
+        assert "clear costophrenic" not in "\n".join(conn.iterdump())
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "told"),
+    [
+        ("not the password", "clear costophrenic angles", "present password is wrong"),
+        (PASSWORD, "short", "at least 10 characters"),
+        (PASSWORD, PASSWORD, "is the old one"),
+    ],
+)
+def test_a_password_that_may_not_be_changed_stays(study: Study, person: str, old: str, new: str, told: str) -> None:
+    token = enter(study)
+    with pytest.raises((InputError, RightsError), match=told):
+        sign_in.change_password(study, study.actor(person), Try(person, HOME), old, new, now=NOW)
+    assert signed_in(study, token, now=NOW) is not None
+    assert enter(study, at=NOW + SECOND)
+
+
+def test_nobody_changes_the_password_of_somebody_else(study: Study, lead: Actor, person: str) -> None:
+    with pytest.raises(RightsError, match="no password but their own"):
+        sign_in.change_password(study, lead, Try(person, HOME), PASSWORD, "clear costophrenic angles", now=NOW)
+    assert enter(study)
+
+
+def test_guessing_the_present_password_is_slowed_as_signing_in_is(study: Study, person: str) -> None:
+    actor = study.actor(person)
+    for _ in range(3):
+        with pytest.raises(RightsError, match="wrong"):
+            sign_in.change_password(study, actor, Try(person, HOME), "a wrong guess", "another password", now=NOW)
+    with pytest.raises(RightsError, match="pause"):
+        sign_in.change_password(study, actor, Try(person, HOME), PASSWORD, "another password", now=NOW)
+
+
+def test_the_last_sign_in_is_told_also_after_signing_out(study: Study, lead: Actor, person: str) -> None:
+    people.add(study, lead, "Dr. New", [Role.RATER], now=NOW)
+    sign_out(study, enter(study, at=NOW + DAY))
+    last = {account.person.name: account.last_sign_in for account in people.accounts(study, lead, now=NOW)}
+    assert last == {person: NOW + DAY, "Dr. New": None}

@@ -40,7 +40,7 @@ def add(
 ) -> None:
     """Make an account and print its one-time code, once.
 
-    The person signs in with name and code and chooses a password. The lead may do this for raters, an admin for all.
+    The person signs in with name and code and chooses a password. The lead may do this for raters and adjudicators, an admin for all.
 
     \b
     Examples:

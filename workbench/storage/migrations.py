@@ -400,6 +400,11 @@ STEPS: tuple[tuple[str, tuple[str, ...]], ...] = (
             *_fixed("failures"),
         ),
     ),
+    (
+        "0012_last_sign_in",
+        # When each person last signed in, so that an account nobody uses is seen. It is replaced, and no history.
+        ("CREATE TABLE last_sign_ins (name TEXT PRIMARY KEY, at TEXT NOT NULL) STRICT",),
+    ),
 )
 
 

@@ -45,12 +45,21 @@ def remove_credentials(conn: sqlite3.Connection, name: str) -> None:
 def start_session(
     conn: sqlite3.Connection, token_hash: str, name: str, *, started_at: datetime, expires_at: datetime
 ) -> None:
-    """Add a session and remove those that have run out."""
+    """Add a session, remove those that have run out, and keep when the person signed in."""
     conn.execute("DELETE FROM sessions WHERE expires_at <= ?", (instant_text(started_at),))
     conn.execute(
         "INSERT INTO sessions VALUES (?, ?, ?, ?)",
         (token_hash, name, instant_text(started_at), instant_text(expires_at)),
     )
+    conn.execute(
+        "INSERT INTO last_sign_ins VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET at = excluded.at",
+        (name, instant_text(started_at)),
+    )
+
+
+def last_sign_ins(conn: sqlite3.Connection) -> dict[str, datetime]:
+    """Return when each person last signed in, by name; whoever never did is left out."""
+    return {row["name"]: instant(row["at"]) for row in conn.execute("SELECT * FROM last_sign_ins")}
 
 
 def session_name(conn: sqlite3.Connection, token_hash: str, now: datetime) -> str | None:
@@ -66,9 +75,9 @@ def end_session(conn: sqlite3.Connection, token_hash: str) -> None:
     conn.execute("DELETE FROM sessions WHERE token_hash = ?", (token_hash,))
 
 
-def end_sessions(conn: sqlite3.Connection, name: str) -> int:
-    """Remove all sessions of a person and return how many there were."""
-    return conn.execute("DELETE FROM sessions WHERE name = ?", (name,)).rowcount
+def end_sessions(conn: sqlite3.Connection, name: str, *, but: str = "") -> int:
+    """Remove all sessions of a person, ``but`` the one of that token hash, and return how many there were."""
+    return conn.execute("DELETE FROM sessions WHERE name = ? AND token_hash <> ?", (name, but)).rowcount
 
 
 def failures(conn: sqlite3.Connection, keys: Sequence[str]) -> dict[str, tuple[int, datetime]]:

@@ -17,7 +17,7 @@ from workbench.workflow.study import Study
 
 CODE_LASTS = timedelta(days=7)
 LONGEST_NAME = 100
-_RATERS_ONLY = frozenset({Role.RATER})
+_LEADS_CARE = frozenset({Role.RATER, Role.ADJUDICATOR})  # what a lead may give and take; the rest is an admin's
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,11 +31,14 @@ class Issued:
 
 @dataclass(frozen=True, slots=True)
 class Account:
-    """A person with an account, and whether they can sign in: by a password, or by a code not used yet."""
+    """A person with an account, whether they can sign in (by a password, or by a code not used yet), and when they
+    last did.
+    """
 
     person: Person
     has_password: bool
     code_expires_at: datetime | None  # None: no code is open
+    last_sign_in: datetime | None = None  # None: never
 
 
 def add(
@@ -51,7 +54,7 @@ def add(
 
     Args:
         study: the study.
-        actor: who does it: an admin, or the lead for somebody who rates only.
+        actor: who does it: an admin, or the lead for somebody who only rates or adjudicates.
         name: as it will stand beside every judgement of theirs.
         roles: what they may do; left out, what ``[people]`` lists for the name.
         email: what OpenID Connect knows them by; empty where that is not used.
@@ -162,11 +165,13 @@ def accounts(study: Study, actor: Actor, *, now: datetime | None = None) -> list
     at = now or datetime.now(UTC)
     with study.database.read() as conn:
         found = [(person, sign_ins.credentials(conn, person.name)) for person in store.people(conn).values()]
+        last = sign_ins.last_sign_ins(conn)
     return [
         Account(
             person,
             bool(kept.password),
             kept.code_expires_at if kept.code and kept.code_expires_at and kept.code_expires_at > at else None,
+            last.get(person.name),
         )
         for person, kept in found
     ]
@@ -182,11 +187,18 @@ def _issue(conn: sqlite3.Connection, actor: Actor, person: Person, code: tuple[s
 
 
 def _require_right(actor: Actor, roles: frozenset[Role], to: str) -> None:
-    """Let an admin do anything, and the lead what concerns somebody who rates and does nothing else."""
-    if roles == _RATERS_ONLY:
+    """Let an admin do anything, and the lead what concerns somebody who rates or adjudicates and does no more."""
+    if roles <= _LEADS_CARE:
         actor.require(Role.ADMIN, Role.LEAD, to=to)
     else:
         actor.require(Role.ADMIN, to=to)
+
+
+def may_give(actor: Actor) -> tuple[Role, ...]:
+    """Return the roles that a person may give to others, and take from whoever has no more than these."""
+    if Role.ADMIN in actor.roles:
+        return tuple(Role)
+    return tuple(role for role in Role if role in _LEADS_CARE) if Role.LEAD in actor.roles else ()
 
 
 def _found(conn: sqlite3.Connection, actor: Actor, name: str, to: str) -> Person:

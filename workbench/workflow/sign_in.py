@@ -10,7 +10,7 @@ from datetime import UTC, datetime, timedelta
 
 from workbench.domain.actors import Actor
 from workbench.domain.people import Person, Session, name_key
-from workbench.errors import RightsError
+from workbench.errors import InputError, RightsError
 from workbench.storage import people as people_store
 from workbench.storage import sign_ins
 from workbench.storage.people import Event, PersonEvent
@@ -70,6 +70,35 @@ def first_sign_in(study: Study, tried: Try, code: str, password: str, *, now: da
         session = _new_session(person, at)
         _start(conn, session, at)
     return session
+
+
+def change_password(
+    study: Study, actor: Actor, tried: Try, old: str, new: str, *, token: str = "", now: datetime | None = None
+) -> int:
+    """Change one's own password, and return how many other sessions were ended by it; that of ``token`` goes on.
+
+    Raises:
+        InputError: the new password is too short, too long, or the old one.
+        RightsError: the old one is wrong, the try comes too soon after wrong ones, or it is somebody else's.
+    """
+    if name_key(tried.name) != name_key(actor.name):
+        raise RightsError(f"{actor.name} may change no password but their own.")
+    require_password(new)
+    if old == new:
+        raise InputError("The new password is the old one; choose another.")
+    at = now or datetime.now(UTC)
+    person, kept = _counted(study, tried, at)
+    if not password_fits(old, kept.password if person else "") or person is None:
+        raise RightsError("The present password is wrong, so nothing was changed.")
+    hashed = hash_password(new)
+    with study.database.write() as conn:
+        # Another tab may have changed it, or an admin issued a code, while this one was checked.
+        if sign_ins.credentials(conn, person.name).password != kept.password:
+            raise RightsError("The present password is wrong, so nothing was changed.")
+        slow_down.forgive(conn, tried)
+        sign_ins.set_credentials(conn, person.name, sign_ins.Credentials(password=hashed))
+        people_store.append(conn, PersonEvent(person.name, Event.PASSWORD, person.name, at))
+        return sign_ins.end_sessions(conn, person.name, but=_token_hash(token) if token else "")
 
 
 def signed_in(study: Study, token: str, *, now: datetime | None = None) -> Actor | None:
