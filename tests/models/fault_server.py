@@ -48,6 +48,7 @@ import time
 from dataclasses import dataclass, field
 from email.utils import formatdate
 from functools import lru_cache
+from typing import Any
 
 CANARY = "SERVER-CANARY"
 FORMS = ("none", "0", "seconds", "fraction", "ms", "date", "past", "garbage", "negative", "empty", "nan", "huge")
@@ -169,10 +170,33 @@ def report_of(body: dict[str, object]) -> str:
     return ""
 
 
-def text_of(step: str, report: str) -> tuple[str, str]:
+def right_answer(said: list[dict[str, str]], schema: dict[str, Any]) -> dict[str, object]:
+    """Return what is said in the form a schema asks for; without one, or with another than of labels, see the code."""
+    asked = schema.get("properties", {})
+    if not asked or "findings" in asked:
+        return {"findings": said}
+    states = {item["finding"]: {"state": item["state"], "evidence": item["evidence"]} for item in said}
+    filled: dict[str, object] = {}
+    for name, form in asked.items():
+        if "state" in form.get("properties", {}):
+            filled[name] = states.get(name, {"state": "not_mentioned", "evidence": ""})
+        else:
+            filled[name] = form.get("enum", [""])[0]
+    return filled
+
+
+def schema_of(body: dict[str, Any]) -> dict[str, Any]:
+    """Return the JSON Schema of a request, empty where it has none."""
+    form = body.get("response_format") or (body.get("output_config") or {}).get("format") or {}
+    tools = body.get("tools") or [{}]
+    schema: dict[str, Any] = form.get("json_schema", form).get("schema") or tools[0].get("input_schema") or {}
+    return schema
+
+
+def text_of(step: str, report: str, schema: dict[str, Any]) -> tuple[str, str]:
     """Return the text of an answer and how it ended: stop, length, refusal or filter."""
     said = [{"finding": f, "state": s, "evidence": f"{f} {s}."} for f, s in _SAID.findall(report)]
-    right = json.dumps({"findings": said})
+    right = json.dumps(right_answer(said, schema))
     if step in {"refusal", "filter"}:
         return "I cannot help with that.", step
     if step == "truncated":
@@ -205,7 +229,7 @@ def _dressed(step: str, right: str) -> str:
 
 def answer(step: str, request: Request, report: str) -> dict[str, object]:
     """Return the body of an answer in the form of the API that was asked."""
-    text, end = text_of(step, report)
+    text, end = text_of(step, report, schema_of(request.body))
     words, said = len(report.split()) + 100, len(text.split()) + 1
     if request.anthropic:
         return _anthropic_answer(step, request, (text, end), words)

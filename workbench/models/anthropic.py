@@ -1,14 +1,25 @@
 """Anthropic, and servers that speak its messages API."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Annotated, Any
 
 from pydantic import BaseModel, JsonValue
 
 from workbench.domain.runs import LabelerSettings
 from workbench.errors import InputError
 from workbench.models.base import Completion, Constraint, Finish, Message, Role
-from workbench.models.calls import ClientErrors, Count, Name, as_text, ask, hush, needed_model, read_body, sendable_key
+from workbench.models.calls import (
+    LOOSE,
+    ClientErrors,
+    Count,
+    Name,
+    as_text,
+    ask,
+    hush,
+    needed_model,
+    read_body,
+    sendable_key,
+)
 from workbench.models.egress import Egress
 
 BASE_URL = "https://api.anthropic.com"
@@ -35,7 +46,7 @@ class _Block(BaseModel):
 class _Answer(BaseModel):
     content: list[_Block]
     stop_reason: Name = ""
-    usage: _Usage | None = None
+    usage: Annotated[_Usage | None, LOOSE] = None
     model: Name = ""
     id: Name = ""
 

@@ -57,7 +57,8 @@ def _or_empty(value: object, handler: ValidatorFunctionWrapHandler) -> object:
         return ""
 
 
-Count = Annotated[int | None, WrapValidator(_or_none)]  # what cannot be read is not known; the reply still counts
+LOOSE = WrapValidator(_or_none)  # what cannot be read is not known; the reply still counts
+Count = Annotated[int | None, LOOSE]
 Name = Annotated[str, WrapValidator(_or_empty)]
 
 

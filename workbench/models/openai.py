@@ -1,14 +1,14 @@
 """OpenAI, and any server that speaks as it does: vLLM, llama.cpp, Ollama, LM Studio and others by ``base_url``."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Annotated, Any
 from urllib.parse import urlsplit
 
 from pydantic import BaseModel, Field, JsonValue
 
 from workbench.domain.runs import LabelerSettings
 from workbench.models.base import Completion, Constraint, Finish, Message
-from workbench.models.calls import ClientErrors, Count, Name, ask, hush, needed_model, read_body, sendable_key
+from workbench.models.calls import LOOSE, ClientErrors, Count, Name, ask, hush, needed_model, read_body, sendable_key
 from workbench.models.egress import Egress
 
 BASE_URL = "https://api.openai.com/v1"
@@ -23,7 +23,7 @@ class _Details(BaseModel):
 class _Usage(BaseModel):
     prompt_tokens: Count = None
     completion_tokens: Count = None
-    prompt_tokens_details: _Details | None = None
+    prompt_tokens_details: Annotated[_Details | None, LOOSE] = None
 
 
 class _Message(BaseModel):
@@ -40,7 +40,7 @@ class _Choice(BaseModel):
 
 class _Answer(BaseModel):
     choices: list[_Choice] = Field(min_length=1)
-    usage: _Usage | None = None
+    usage: Annotated[_Usage | None, LOOSE] = None
     model: Name = ""
     id: Name = ""
 
