@@ -15,7 +15,8 @@ if not views:
 cards = data.reference_cards(here)
 names = [v.cohort.name for v in views]
 in_use = next((c.cohort for c in cards if c.name == st.session_state.get(state.REFERENCE)), names[0])
-name = st.selectbox("Cohort", names, index=names.index(in_use), key="reference.cohort", width=260)
+top = st.container(horizontal=True, vertical_alignment="bottom")
+name = top.selectbox("Cohort", names, index=names.index(in_use), key="reference.cohort", width=260)
 cohort = next(v.cohort for v in views if v.cohort.name == name)
 held = rounds.round_of(here.study, cohort)
 known = [data.get_reference(here, card.name) for card in cards if card.cohort == name]
@@ -31,7 +32,7 @@ if not known or (held is not None and held.open):
     st.stop()
 chosen = known[0]
 if len(known) > 1:
-    picked = st.selectbox("Version", [r.name for r in known], key=f"reference.version.{name}", width=260)
+    picked = top.selectbox("Version", [r.name for r in known], key=f"reference.version.{name}", width=260)
     chosen = next(r for r in known if r.name == picked)
 items = reference_panel.left_open(here, chosen, known)
 if items and here.may(Role.LEAD, Role.ADMIN, Role.ADJUDICATOR):
@@ -39,4 +40,4 @@ if items and here.may(Role.LEAD, Role.ADMIN, Role.ADJUDICATOR):
 elif items:
     st.info("This reference is frozen. Its counts are shown once the lead has ended the adjudication.")
 else:
-    reference_panel.draw(here, chosen, known)
+    reference_panel.draw(here, chosen, known, top)

@@ -96,6 +96,11 @@ def test_votes_are_frozen_only_after_saying_that_the_raters_are_done(open_page: 
     freeze = next(button for button in app.main.button if button.label == "Freeze the reference")
     assert freeze.disabled
     assert len(list_references(study, study.actor(LEAD))) == 1
+    told = app.main.warning[0].value.replace("\\", "")
+    assert f"{RATER}: 120 of 120 reports not submitted" in told
+    assert "rater3: 11 of 120 reports not submitted" in told
+    assert "rater1:" not in told  # who is done
+    assert "138 reports count as missing votes" in app.main.checkbox[0].label  # 120 + 2 + 11 + 3 + 2
     app.main.checkbox[0].check().run()
     press(app, "Freeze the reference")
     assert [r.name for r in list_references(study, study.actor(LEAD))] == ["development-1", "validation-1"]
@@ -139,6 +144,7 @@ def test_a_reference_is_shown_with_what_it_rests_on(open_page: Open, study: Stud
     said = "\n".join(caption.value for caption in app.caption).replace("\\", "")
     for part in (reference.hash[:12], "4 of 6 votes", "Some of these votes are simulated", LEAD, *reference.raters):
         assert part in said
-    table = app.main.dataframe[0].value
+    app.session_state["reference.tabs"] = "Votes and coefficients"
+    table = app.run().main.dataframe[0].value
     assert list(table["Finding"]) == [finding.name for finding in study.label_set.findings]
     assert (table["Present"] + table["Not present"] + table["Short"] == 300).all()

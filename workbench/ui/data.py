@@ -18,10 +18,25 @@ from workbench.domain.reports import Report
 from workbench.errors import InputError, NotFoundError
 from workbench.evaluation.policies import PolicyTable
 from workbench.ui.state import Here, Token
-from workbench.workflow import accept, blindness, browse, cohorts, errors, history, prompts, reference, run, score
+from workbench.workflow import (
+    accept,
+    blindness,
+    browse,
+    cohorts,
+    errors,
+    history,
+    prompts,
+    reference,
+    run,
+    score,
+    splits,
+)
+from workbench.workflow.agreed import View
 from workbench.workflow.raters import RaterStatistics, rater_statistics
 from workbench.workflow.run import PreparedRun
 from workbench.workflow.score import Score
+from workbench.workflow.unsubmitted import Unsubmitted
+from workbench.workflow.unsubmitted import unsubmitted as read_unsubmitted
 
 T = TypeVar("T")
 
@@ -71,6 +86,20 @@ def expected(here: Here, cohort: str) -> Mapping[str, float] | None:
         lambda: cohorts.expected_positives(here.study, here.actor, cohorts.get_cohort(here.study, cohort)),
         cohort,
     )
+
+
+@dataclass(frozen=True, slots=True)
+class SplitWish:
+    """Which reports to look up behind a figure about raters.
+
+    No rater: on which any two differ; one: where that one differs from the vote of the others, or with ``again`` from
+    their own first reading; two: where these differ. ``finding`` empty takes all.
+    """
+
+    finding: str = ""
+    raters: tuple[str, ...] = ()
+    again: bool = False
+    view: View = View.TWO_STATES
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,18 +195,46 @@ def rows(here: Here, reference_name: str, labeler: str, *, accepted_only: bool) 
     return _read(here, "history", read, reference_name, labeler, accepted_only)
 
 
-def raters(here: Here, reference_name: str) -> tuple[RaterStatistics, int | None]:
-    """Return how the raters of a reference compare, and which accepted revision stands beside (of the
-    study's first labeler)."""
+def raters(here: Here, reference_name: str, view: View, *, quick: bool = False) -> tuple[RaterStatistics, int | None]:
+    """Return how the raters of a reference compare, and which accepted revision stands beside (of the study's first
+    labeler); ``quick`` leaves out that revision and all intervals that take a moment.
+    """
 
     def read() -> tuple[RaterStatistics, int | None]:
+        of = get_reference(here, reference_name)
+        if quick:
+            return rater_statistics(here.study, here.actor, of, view=view, resamples=0), None
         labeler = next(iter(here.study.settings.labelers))
         scores = [row.score for row in rows(here, reference_name, labeler, accepted_only=True) if row.score]
         score = scores[-1] if scores else None
-        found = rater_statistics(here.study, here.actor, get_reference(here, reference_name), score=score)
+        found = rater_statistics(here.study, here.actor, of, score=score, view=view)
         return found, score.prepared.number if score else None
 
-    return _read(here, "raters", read, reference_name)
+    return _read(here, "raters", read, reference_name, view, quick)
+
+
+def split(here: Here, reference_name: str, wish: SplitWish) -> tuple[list[splits.Split], Mapping[str, Report]]:
+    """Return the reports behind a figure about raters, with their texts."""
+
+    def read() -> tuple[list[splits.Split], Mapping[str, Report]]:
+        study, actor, of = here.study, here.actor, get_reference(here, reference_name)
+        findings = [wish.finding] if wish.finding else list(study.label_set.ids)
+        if wish.again:
+            found = splits.split_from_themselves(study, actor, of, findings, wish.raters[0], view=wish.view)
+        elif len(wish.raters) == 2:
+            found = splits.split_between(study, actor, of, findings, (wish.raters[0], wish.raters[1]), view=wish.view)
+        elif wish.raters:
+            found = splits.split_from_others(study, actor, of, findings, wish.raters[0])
+        else:
+            found = splits.split_among_all(study, actor, of, findings, view=wish.view)
+        return found, splits.reports_of(study, found)
+
+    return _read(here, "split", read, reference_name, wish)
+
+
+def unsubmitted(here: Here, cohort: str) -> tuple[Unsubmitted, ...]:
+    """Return what the raters of a cohort have left to do."""
+    return _read(here, "unsubmitted", lambda: read_unsubmitted(here.study, here.actor, cohort), cohort)
 
 
 def scored(here: Here, reference_name: str) -> list[Score]:

@@ -31,7 +31,7 @@ class AgreementOfFinding:
 
 
 def agreement_dots(rows: Sequence[AgreementOfFinding]) -> go.Figure:
-    """Draw prevalence as bars and beside them each coefficient with its interval, the commonest finding on top.
+    """Draw each coefficient with its interval and beside it prevalence as a bar, the commonest finding on top.
 
     So that one sees where they part: rare findings are at the bottom. A coefficient that is undefined has a cross left
     of where any can stand, with the reason on hover.
@@ -47,9 +47,9 @@ def agreement_dots(rows: Sequence[AgreementOfFinding]) -> go.Figure:
     figure.add_trace(_prevalence(ordered))
     ticks = [0.2 * i for i in range(-5, 6) if 0.2 * i >= low - 0.01]
     figure.update_layout(
-        xaxis={"domain": [0.17, 1], "range": [low - 0.08, 1.03], "title": "agreement, 95 % interval"}
+        xaxis={"domain": [0, 0.85], "range": [low - 0.08, 1.03], "title": "agreement, 95 % interval"}
         | {"tickvals": ticks, "tickformat": ".1f"},
-        xaxis2={"domain": [0, 0.12], "title": "votes for present", "showgrid": False, "showticklabels": False}
+        xaxis2={"domain": [0.88, 1], "title": "prevalence", "showgrid": False, "showticklabels": False}
         | {"range": [0, 1.75 * max([0.01, *(row.prevalence.value or 0.0 for row in ordered)])]},
         yaxis={"tickvals": list(range(len(ordered))), "ticktext": [row.name for row in ordered]}
         | {"range": [len(ordered) - 0.4, -0.6], "automargin": True, "tickfont": {"size": 13}, "ticks": ""}
@@ -57,7 +57,7 @@ def agreement_dots(rows: Sequence[AgreementOfFinding]) -> go.Figure:
         height=_ROW * len(ordered) + 112,
         margin={"l": 8, "r": 16, "t": 44, "b": 48},
         font={"size": 13},
-        legend={"orientation": "h", "yanchor": "bottom", "y": 1.0, "x": 0.17, "xanchor": "left"},
+        legend={"orientation": "h", "yanchor": "bottom", "y": 1.0, "x": 0, "xanchor": "left"},
         hoverlabel={"align": "left"},
         bargap=0.45,
     )

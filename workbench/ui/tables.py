@@ -5,9 +5,11 @@ from collections.abc import Iterable
 import pandas as pd
 
 from workbench.domain.findings import LabelSet
+from workbench.evaluation.agreement import Agreement, Coefficients
 from workbench.evaluation.evaluations import Evaluation, FindingScores
 from workbench.evaluation.numbers import Figure
 from workbench.evaluation.policies import PolicyTable
+from workbench.workflow.agreed import View
 from workbench.workflow.browse import ReportLine
 from workbench.workflow.cohorts import CohortView
 from workbench.workflow.reference import ReferenceSummary
@@ -93,9 +95,8 @@ def interval(figure: Figure) -> str:
     return "" if figure.low is None or figure.high is None else f"{figure.low:.3f}–{figure.high:.3f}"
 
 
-def votes(summary: ReferenceSummary, label_set: LabelSet) -> pd.DataFrame:
+def votes(summary: ReferenceSummary, view: View, label_set: LabelSet) -> pd.DataFrame:
     """Return a row per finding with what the votes came to and, with two raters or more, how far they agreed."""
-    agreement = summary.agreement
     rows = []
     for i, vote in enumerate(summary.findings):
         row: dict[str, object] = {
@@ -105,13 +106,54 @@ def votes(summary: ReferenceSummary, label_set: LabelSet) -> pd.DataFrame:
             "Short": vote.short,
             "Ties": vote.ties,
         }
-        if agreement is not None:
-            said = agreement.findings[i]
+        if summary.views:
+            said = summary.views[view].agreement.findings[i]
             row["n"] = said.items
             row |= {COEFFICIENTS[name]: figure.value for name, figure in said.figures().items()}
-            row["Note"] = "; ".join(dict.fromkeys(f.reason for f in said.figures().values() if f.value is None))
         rows.append(row)
     return pd.DataFrame(rows)
+
+
+def intervals(agreement: Agreement, label_set: LabelSet) -> pd.DataFrame:
+    """Return a row per finding with each coefficient and its 95 % interval as text, the mean over findings last."""
+    named = [*zip(agreement.finding_ids, agreement.findings, strict=True)]
+    rows = [_spread(label_set.get(finding).name, found) for finding, found in named]
+    return pd.DataFrame([*rows, _spread("Mean over findings", agreement.overall)])
+
+
+def _spread(name: str, found: Coefficients) -> dict[str, str | None]:
+    figures = found.figures().items()
+    return {"Finding": name, **{COEFFICIENTS[which]: _with_interval(figure) for which, figure in figures}}
+
+
+def _with_interval(figure: Figure) -> str | None:
+    if figure.value is None:
+        return None
+    if figure.low is None or figure.high is None:
+        return f"{figure.value:.2f}"
+    return f"{figure.value:.2f} ({figure.low:.2f}–{figure.high:.2f})"
+
+
+def agreement_notes(agreement: Agreement, label_set: LabelSet) -> list[str]:
+    """Return in sentences which coefficients are undefined and why, and which draws their intervals leave out."""
+    told: dict[str, list[str]] = {}
+    for finding, found in zip(agreement.finding_ids, agreement.findings, strict=True):
+        name = label_set.get(finding).name
+        for reason in dict.fromkeys(f.reason for f in found.figures().values() if f.value is None):
+            which = [COEFFICIENTS[c] for c, f in found.figures().items() if f.reason == reason and f.value is None]
+            told.setdefault(f"{', '.join(which)} undefined ({reason})", []).append(name)
+    notes = [f"{what}: {', '.join(names)}." for what, names in told.items()]
+    missed = [
+        f"{label_set.get(finding).name} {max(found.left_out.values())}"
+        for finding, found in zip(agreement.finding_ids, agreement.findings, strict=True)
+        if any(found.left_out.values())
+    ]
+    if missed:
+        notes.append(
+            f"Of {agreement.resamples:,} draws of patients, those in which a coefficient is undefined are left out of "
+            f"its interval; at most: {', '.join(missed)}."
+        )
+    return notes
 
 
 def policies(table: PolicyTable) -> pd.DataFrame:

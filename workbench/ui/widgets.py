@@ -2,7 +2,7 @@
 
 import html
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import NoReturn
 
@@ -120,16 +120,42 @@ def metric(label: str, figure: Figure, unit: str, tip: str = "") -> None:
         st.caption(f"{interval}n = {figure.n:,} {unit}")
 
 
-def chart(figure: go.Figure, key: str, alt: str) -> None:
+def chart(figure: go.Figure, key: str, alt: str, on_pick: Callable[[str], None] | None = None) -> None:
     """Draw a figure without the plotting library's tool bar, its labels as dark or light as the page's text.
 
-    ``alt`` says in words what it shows, for whoever cannot see it.
+    Args:
+        figure: what to draw.
+        key: the element's own.
+        alt: says in words what it shows, for whoever cannot see it.
+        on_pick: is told the custom data of a point that was clicked, before the page is drawn again.
     """
     ink = {"light": "#3a4a4e", "dark": "#cfdada"}.get(st.context.theme.type or "")
     if ink:
         figure.update_xaxes(tickfont_color=ink, title_font_color=ink)
         figure.update_yaxes(tickfont_color=ink, title_font_color=ink)
-    st.plotly_chart(figure, key=key, config={"displayModeBar": False}, alt=alt)
+    if on_pick is None:
+        st.plotly_chart(figure, key=key, config={"displayModeBar": False}, alt=alt)
+        return
+    # A new key after each click, since a second click on the same point would only take the first one back.
+    times = f"{key}.picked"
+    drawn = f"{key}.{st.session_state.setdefault(times, 0)}"
+
+    def picked() -> None:
+        points = st.session_state[drawn].selection.points
+        given = points[0].get("customdata") if points else None
+        if given:
+            st.session_state[times] += 1
+            on_pick(given if isinstance(given, str) else given[0])
+
+    figure.update_layout(dragmode=False)
+    st.plotly_chart(
+        figure,
+        key=drawn,
+        config={"displayModeBar": False},
+        alt=alt,
+        on_select=picked,
+        selection_mode="points",
+    )
 
 
 def report_html(
