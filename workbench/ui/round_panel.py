@@ -5,10 +5,10 @@ import streamlit as st
 from workbench.domain.actors import Role
 from workbench.domain.cohorts import Cohort
 from workbench.domain.hashing import short
-from workbench.domain.references import Reference, VoteRule
+from workbench.domain.references import Reference
 from workbench.domain.rounds import RoundAction, RoundEvent
-from workbench.ui import data, state, widgets
-from workbench.workflow import reference, rounds
+from workbench.ui import data, freeze_panel, state, widgets
+from workbench.workflow import rounds
 from workbench.workflow.rounds import RoundView
 
 ACTIONS = {RoundAction.OPENED: "opened", RoundAction.CLOSED: "closed", RoundAction.REOPENED: "re-opened"}
@@ -24,14 +24,7 @@ def draw(here: state.Here, cohort: Cohort, view: RoundView | None, frozen: Refer
         with st.expander(f"Round {widgets.plain(view.round.name)}") if past else st.container(border=True):
             _standing(here, cohort, view)
     if frozen is None or _labels_since(view, frozen):
-        _freezing(here, cohort, view, frozen)
-
-
-def rule_text(rule: VoteRule) -> str:
-    """Return a rule in words."""
-    if rule.single_rater:
-        return "one rater alone decides"
-    return f"{rule.k} of {rule.n} votes make present, a tie is {str(rule.tie).replace('_', ' ')}"
+        freeze_panel.draw(here, cohort, view, frozen)
 
 
 def _labels_since(view: RoundView | None, frozen: Reference) -> bool:
@@ -51,7 +44,7 @@ def _opening(here: state.Here, cohort: Cohort, before: RoundView | None) -> None
             return
         st.markdown(
             "Opening fixes all of this until the votes are frozen. "
-            f"**Rule:** {rule_text(study.vote_rule)}. **Uncertain counts as** "
+            f"**Rule:** {freeze_panel.rule_text(study.vote_rule)}. **Uncertain counts as** "
             f"{widgets.plain(widgets.policy_text(study.label_set.vote_policies, study.label_set))}. "
             f"**Guideline:** {widgets.plain(study.label_set.title)}, version {widgets.plain(study.label_set.version)} "
             f"({short(study.label_set.hash)}). **Answers:** {_answers(study.settings.rater_states)}."
@@ -93,7 +86,7 @@ def _standing(here: state.Here, cohort: Cohort, view: RoundView) -> None:
     )
     st.caption(
         widgets.plain(
-            f"Fixed: {rule_text(held.rule)} · uncertain is "
+            f"Fixed: {freeze_panel.rule_text(held.rule)} · uncertain is "
             f"{widgets.policy_text(held.vote_policies, here.study.label_set)} · guideline "
             f"{short(held.label_set_hash)} · answers {_answers(held.states)} · {held.twice} reports come twice"
         )
@@ -139,32 +132,3 @@ def _turning(here: state.Here, cohort: Cohort, view: RoundView) -> None:
                     rounds.reopen_round(here.study, here.actor, cohort.name, reason=reason)
                     state.say(f"The round {view.round.name} takes labels again.")
                     st.rerun()
-
-
-def _freezing(here: state.Here, cohort: Cohort, view: RoundView | None, frozen: Reference | None) -> None:
-    progress = data.rating_progress(here, cohort.name)
-    if view is None:
-        for rater, n in progress.items():
-            st.progress(
-                min(n / len(cohort.members), 1.0),
-                text=f"{widgets.plain(rater)}: {n} of {len(cohort.members)}",
-                width=520,
-            )
-    if not progress:
-        st.info("Nobody has submitted labels for this cohort yet. Raters label on the page Annotate.")
-        return
-    rule = view.round.rule if view else here.study.vote_rule
-    st.markdown(
-        f"Freezing counts the votes of **{widgets.plain(cohort.name)}** as they stand ({rule_text(rule)}). What is "
-        "frozen never changes afterwards" + (", and the round is closed." if view and view.open else ".")
-    )
-    reason = ""
-    if frozen is not None:
-        reason = st.text_input(f"Why is there another version after {frozen.name}?", key=f"freeze.reason.{cohort.name}")
-    sure = st.checkbox("The raters are done: freeze these votes for good", key=f"freeze.sure.{cohort.name}")
-    ready = sure and (frozen is None or bool(reason.strip()))
-    if st.button("Freeze the reference", type="primary", disabled=not ready, icon=":material/lock:"):
-        with widgets.explained(), st.spinner("Counting the votes"):
-            made = reference.freeze(here.study, here.actor, cohort.name, reason=reason)
-            state.say(f"Reference {made.name} ({short(made.hash)}) is frozen.")
-            st.rerun()
