@@ -72,28 +72,56 @@ def view(driver: WebDriver, width: int, height: int, *, dark: bool) -> None:
     driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": scheme})
 
 
+def free_port() -> int:
+    """Return a port that nobody listens on."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
 @contextmanager
 def server(study: Path) -> Iterator[str]:
     """Serve a study and give its address."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
-    command = [sys.executable, "-m", "streamlit", "run", "workbench/ui/server.py", f"--server.port={port}"]
-    with tempfile.TemporaryFile() as log:
-        process = subprocess.Popen(
-            command,
-            cwd=ROOT,
-            env={**os.environ, "WORKBENCH_STUDY": str(study)},
-            stdout=log,
-            stderr=subprocess.STDOUT,
-        )
-        try:
-            address = f"http://127.0.0.1:{port}"
-            _wait_for(f"{address}/_stcore/health", process)
-            yield address
-        finally:
-            process.terminate()
-            process.wait(timeout=20)
+    with Server(study, free_port()) as started:
+        yield started.address
+
+
+class Server:
+    """A server on a study that can be killed and started again on its port."""
+
+    def __init__(self, study: Path, port: int, *, script: str = "workbench/ui/server.py") -> None:
+        self.log = study.with_name(f"{study.name}-server.log")
+        self.address = f"http://127.0.0.1:{port}"
+        self._study = study
+        self._command = [sys.executable, "-m", "streamlit", "run", script, f"--server.port={port}"]
+        self._process: subprocess.Popen[bytes] | None = None
+
+    def start(self) -> None:
+        """Start it and wait until it answers."""
+        with self.log.open("ab") as log:
+            self._process = subprocess.Popen(
+                self._command,
+                cwd=ROOT,
+                env={**os.environ, "WORKBENCH_STUDY": str(self._study)},
+                stdout=log,
+                stderr=subprocess.STDOUT,
+            )
+        _wait_for(f"{self.address}/_stcore/health", self._process)
+
+    def kill(self) -> None:
+        """End it as ``kill -9`` does: it gets no chance to finish anything."""
+        assert self._process is not None
+        self._process.kill()
+        self._process.wait()
+
+    def __enter__(self) -> "Server":
+        self.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        assert self._process is not None
+        self._process.terminate()
+        self._process.wait(timeout=20)
 
 
 def _wait_for(address: str, process: "subprocess.Popen[bytes]") -> None:

@@ -104,12 +104,11 @@ def test_amending_needs_a_reason_and_keeps_what_was_said_before(open_study: Stud
     submit(open_study, rater, R1, {"fracture": State.PRESENT})
     with pytest.raises(InputError, match="say why they change"):
         submit(open_study, rater, R1, {})
-    submit(open_study, rater, R1, {"fracture": State.PRESENT})  # the same again needs none
+    submit(open_study, rater, R1, {"fracture": State.PRESENT})  # the same again needs none and adds nothing
     submit(open_study, rater, R1, {}, reason="read the wrong line")
     with open_study.database.read() as conn:
         history = annotations.history(conn, "r1", rater.name)
     assert [(dict(a.states), a.reason) for a in history] == [
-        ({"fracture": State.PRESENT}, ""),
         ({"fracture": State.PRESENT}, ""),
         ({}, "read the wrong line"),
     ]

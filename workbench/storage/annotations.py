@@ -24,6 +24,22 @@ def append_many(conn: sqlite3.Connection, annotations: Iterable[Annotation]) -> 
     return max(cursor.rowcount, 0)
 
 
+def take(conn: sqlite3.Connection, rater: str, tab: str, number: int) -> bool:
+    """Note that an act, numbered by the rater's browser tab, was worked off; False where it or a later one was."""
+    cursor = conn.execute(
+        "INSERT INTO acts_heard (person, tab, number) VALUES (?, ?, ?) "
+        "ON CONFLICT DO UPDATE SET number = excluded.number WHERE excluded.number > acts_heard.number",
+        (rater, tab, number),
+    )
+    return cursor.rowcount == 1
+
+
+def taken(conn: sqlite3.Connection, rater: str, tab: str) -> int:
+    """Return the number of the last act of a rater's browser tab that was worked off, 0 before the first."""
+    row = conn.execute("SELECT number FROM acts_heard WHERE person = ? AND tab = ?", (rater, tab)).fetchone()
+    return int(row["number"]) if row else 0
+
+
 def latest(
     conn: sqlite3.Connection,
     report_ids: Sequence[str],

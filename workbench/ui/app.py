@@ -7,6 +7,7 @@ import streamlit as st
 from workbench.domain.actors import Actor
 from workbench.errors import RightsError, WorkbenchError
 from workbench.ui import data, sign_in, state, widgets
+from workbench.ui.reconnect import redraw_on_reconnect
 from workbench.workflow.roster import told
 from workbench.workflow.settings import SignIn
 from workbench.workflow.study import Study
@@ -94,6 +95,7 @@ def main() -> None:
     """Draw the shell and the page that was chosen."""
     st.set_page_config(page_title="Prompt workbench", page_icon=":material/radiology:", layout="wide")
     st.html(widgets.STYLE)
+    redraw_on_reconnect()
     pages = [
         st.Page(state.page(name), title=title, icon=f":material/{icon}:", url_path=name) for name, title, icon in FLOW
     ]

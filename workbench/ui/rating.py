@@ -60,6 +60,7 @@ def keys(here: state.Here) -> dict[str, str]:
 def desk(here: state.Here, names: Sequence[str]) -> None:
     """Draw everything of the page below its heading: choosing a cohort, the way through it, report and controls."""
     st.html(STYLE)
+    rating_state.hear(here)  # what arrived while an earlier press was being worked off
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
         cohort = _cohort(here, names)
         queue = annotate.queue(here.study, here.actor, cohort)
@@ -76,7 +77,6 @@ def desk(here: state.Here, names: Sequence[str]) -> None:
         st.success("You have submitted every report of this cohort. Thank you.", icon=":material/done_all:")
         return
     at = Desk(here, cohort, entry)
-    rating_state.hear(at)  # what arrived while an earlier press was being worked off
     task = annotate.open_report(here.study, here.actor, cohort, entry)
     rating_state.start_clock(at, task)
     sheet = rating_state.sheet_of(task)
@@ -87,7 +87,9 @@ def desk(here: state.Here, names: Sequence[str]) -> None:
         _controls(at, task, sheet)
         _bar(at, task, sheet)
     with st.container(key="rate_ears"):
-        shortcuts.listen(at.token, {key: f for f, key in keys(here).items() if key}, lambda: rating_state.hear(at))
+        shortcuts.listen(at.on, {key: f for f, key in keys(here).items() if key}, lambda: rating_state.hear(here))
+    if shortcuts.waiting():
+        st.rerun()  # a new session knows what the browser has kept only from here on
 
 
 def _cohort(here: state.Here, names: Sequence[str]) -> str:
@@ -178,7 +180,9 @@ def _report(at: Desk, queue: Queue, task: RatingTask, sheet: Sheet) -> None:
     for finding, words in sheet.evidence.items():
         evidence.setdefault(words, []).append(at.here.study.label_set.get(finding).name)
     with st.container(height=640, border=False):
-        st.html(reading.report_html(task.report, at.here.study.settings.sections, evidence))
+        shown = reading.report_html(task.report, at.here.study.settings.sections, evidence)
+        # Says with the text itself which report is on the screen: a key is meant for that one.
+        st.html(f'<div class="wb-on" data-on="{html.escape(at.on)}">{shown}</div>')
 
 
 def _status(task: RatingTask) -> str:
@@ -207,13 +211,11 @@ def _controls(at: Desk, task: RatingTask, sheet: Sheet) -> None:
 
 def _control(at: Desk, finding: Finding, key: str, options: Sequence[State], shown: State) -> None:
     # A control that changed by key or in another tab is another control: the browser may still be about to send the
-    # old one's state along with the next key, which would otherwise be taken for a click that sets it back.
-    version = int(st.session_state.get(at.key(f"{finding.id}.version"), 0))
-    widget = at.key(f"{finding.id}.{version}")
+    # old one's state along with the next key, however late, and ``_picked`` knows it for the old one's.
+    widget = _widget(at, finding.id)
     if st.session_state.get(widget, shown) != shown:
-        version += 1
-        widget = at.key(f"{finding.id}.{version}")
-        st.session_state[at.key(f"{finding.id}.version")] = version
+        st.session_state[at.key(f"{finding.id}.version")] = _version(at, finding.id) + 1
+        widget = _widget(at, finding.id)
     keycap = f"`{key}` " if key else ""
     st.segmented_control(
         f"{keycap}{widgets.plain(finding.name)}{NBSP + ':red[●]' if finding.critical else ''}",
@@ -229,13 +231,19 @@ def _control(at: Desk, finding: Finding, key: str, options: Sequence[State], sho
     )
 
 
+def _version(at: Desk, finding: str) -> int:
+    return int(st.session_state.get(at.key(f"{finding}.version"), 0))
+
+
+def _widget(at: Desk, finding: str) -> str:
+    return at.key(f"{finding}.{_version(at, finding)}")
+
+
 @undisturbed
 def _picked(at: Desk, finding: str, widget: str) -> None:
     picked = st.session_state.get(widget)
-    rating_state.hear(at)
-    if rating_state.is_echo(finding):
-        return
-    rating_state.mark(at, finding, State(picked or State.NOT_MENTIONED))
+    if rating_state.hear(at.here) and widget == _widget(at, finding):
+        rating_state.mark(at, finding, State(picked or State.NOT_MENTIONED))
 
 
 def _bar(at: Desk, task: RatingTask, sheet: Sheet) -> None:

@@ -1,5 +1,6 @@
 """What a rater does to a report: each act reads what was saved last, changes one thing, and is saved at once."""
 
+import json
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
@@ -13,16 +14,13 @@ from workbench.errors import WorkbenchError
 from workbench.ui import shortcuts, state
 from workbench.ui.undisturbed import undisturbed
 from workbench.workflow import annotate
-from workbench.workflow.annotate import Entry, Queue, RatingTask
+from workbench.workflow.annotate import Act, Entry, Queue, RatingTask
 
 IDLE = 60.0  # seconds; of a longer pause between two acts no more than this counts as reading
 BLOCK = 25  # reports after which a pause is offered
 CYCLE = (State.NOT_MENTIONED, State.PRESENT, State.UNCERTAIN, State.ABSENT)
 
-_ECHO = 2.0  # seconds after a key in which the browser may still send the control's state from before it
-
 _CLOCK = "rate.clock"
-_KEYED = "rate.keyed"
 _UNDO = "rate.undo"
 _LAST = "rate.last-finding"
 REFUSED = "rate.refused"
@@ -36,6 +34,12 @@ class Desk:
     here: state.Here
     cohort: str
     entry: Entry
+    act: Act | None = None  # what was pressed, where the browser numbered it
+
+    @property
+    def on(self) -> str:
+        """Return the report at hand as the browser names it with what was pressed on it."""
+        return json.dumps([self.here.person.name, self.cohort, self.entry.report_id, self.entry.reading])
 
     @property
     def token(self) -> str:
@@ -79,11 +83,11 @@ def _current(here: state.Here, cohort: str) -> str:
 
 
 def current(here: state.Here, cohort: str, queue: Queue) -> Entry | None:
-    """Return the report that is open: the one chosen, else the next unfinished one."""
+    """Return the report that is open: the one chosen, else the one worked on last, else the next unfinished one."""
     chosen = st.session_state.get(_current(here, cohort))
     if isinstance(chosen, Entry) and chosen in queue.order:
         return chosen
-    found = queue.next
+    found = queue.last or queue.next
     if found is not None:
         go_to(here, cohort, found)
     return found
@@ -165,6 +169,7 @@ def _keep(
             comment=sheet.comment,
             seconds=seconds(desk, task),
             reason=reason,
+            act=desk.act,
         )
     except WorkbenchError as error:
         st.session_state[REFUSED] = error
@@ -189,22 +194,10 @@ def mark(desk: Desk, finding: str, wanted: State | None = None) -> None:
         undo.append((finding, before, sheet.evidence.get(finding)))
         return changed
 
-    if wanted is None:
-        _by_key(finding)
     if _keep(desk, change):
         st.session_state[_LAST] = finding
     elif st.session_state.get(_UNDO):
         st.session_state[_UNDO].pop()
-
-
-def _by_key(finding: str) -> None:
-    st.session_state.setdefault(_KEYED, {})[finding] = time.monotonic()
-
-
-def is_echo(finding: str) -> bool:
-    """Return whether what a control reports can be its state from before a key, which the browser sends late."""
-    keyed: dict[str, float] = st.session_state.get(_KEYED, {})
-    return finding in keyed and time.monotonic() - keyed[finding] < _ECHO
 
 
 def last_marked(sheet: Sheet) -> str:
@@ -235,13 +228,46 @@ def attach(desk: Desk, sentence: str) -> None:
 
 
 @undisturbed
-def hear(desk: Desk) -> None:
-    """Take the keys that were pressed and the sentences that were clicked on this report since the last time."""
-    for press in shortcuts.presses(desk.token):
-        if press.finding:
-            mark(desk, press.finding)
-        elif press.sentence:
-            attach(desk, " ".join(press.sentence.split()))
+def hear(here: state.Here) -> bool:
+    """Work off what was pressed since the last time, in its order, each on the report that was on the screen then.
+
+    A refusal ends it, since what was pressed later may rest on what was refused. Return whether nothing was refused.
+    """
+    actor: Actor = here.actor
+    pressed = shortcuts.presses(lambda tab: annotate.heard(here.study, actor, tab))
+    if pressed:
+        st.session_state.pop(REFUSED, None)
+    for press in pressed:
+        desk = _desk_of(here, press)
+        if desk is None:
+            continue
+        if desk.entry != st.session_state.get(_current(here, desk.cohort)):
+            go_to(here, desk.cohort, desk.entry)
+        _take(desk, press)
+        if REFUSED in st.session_state:
+            return False
+    return True
+
+
+def _desk_of(here: state.Here, press: shortcuts.Press) -> Desk | None:
+    """Return the desk at which something was pressed; None for another person's."""
+    person, cohort, report_id, reading = json.loads(press.on)
+    if person != here.person.name:
+        return None
+    return Desk(here, cohort, Entry(report_id, reading), Act(press.tab, press.number))
+
+
+def _take(desk: Desk, press: shortcuts.Press) -> None:
+    if press.finding:
+        mark(desk, press.finding)
+    elif press.sentence:
+        attach(desk, " ".join(press.sentence.split()))
+    elif press.act == "undo-button":
+        undo(desk)
+    elif press.act == "come-back":
+        come_back(desk)
+    elif press.act:
+        submit(desk, none_of_these=press.act == "none")
 
 
 def can_undo() -> bool:
@@ -252,11 +278,9 @@ def can_undo() -> bool:
 @undisturbed
 def undo(desk: Desk) -> None:
     """Take back the last change on this report."""
-    hear(desk)
-    if not can_undo():
+    if not hear(desk.here) or not can_undo():
         return
     finding, before, words = st.session_state[_UNDO].pop()
-    _by_key(finding)
 
     def change(sheet: Sheet, _: RatingTask) -> Sheet:
         changed = _with_state(sheet, finding, before)
@@ -270,22 +294,23 @@ def undo(desk: Desk) -> None:
 @undisturbed
 def comment(desk: Desk) -> None:
     """Save the comment as it stands in its field."""
-    text = str(st.session_state.get(desk.key("comment"), ""))
-    _keep(desk, lambda sheet, _: replace(sheet, comment=text))
+    text = st.session_state.get(desk.key("comment"))
+    if text is not None:  # the field of a report that was left may be heard of once more, without what it held
+        _keep(desk, lambda sheet, _: replace(sheet, comment=str(text)))
 
 
 @undisturbed
 def come_back(desk: Desk) -> None:
     """Put the report aside as one to come back to, and go on."""
-    hear(desk)
-    if _keep(desk, lambda sheet, _: replace(sheet, marks=sheet.marks | {Mark.COME_BACK})):
+    if hear(desk.here) and _keep(desk, lambda sheet, _: replace(sheet, marks=sheet.marks | {Mark.COME_BACK})):
         _go_on(desk)
 
 
 @undisturbed
 def submit(desk: Desk, *, none_of_these: bool) -> None:
     """Submit the report as it stands and go on; after each block of reports a pause is offered."""
-    hear(desk)
+    if not hear(desk.here):
+        return
     reason = str(st.session_state.get(desk.key("reason"), ""))
     typed = st.session_state.get(desk.key("comment"))
 

@@ -1,7 +1,8 @@
 """One key per finding, and the part of the page that hears them.
 
-A button of Streamlit's own would lose the second of two quick presses: presses that wait together count as one. So the
-browser keeps a numbered list of presses and the server works off what it has not seen yet.
+A button of Streamlit's own would lose the second of two quick presses, since presses that wait together count as one,
+and whatever is pressed while the connection is down. So the browser keeps a numbered list of what was pressed and on
+which report, until the server says that it has it; the server works it off in that order, each number once.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -13,27 +14,75 @@ RESERVED = "cr"  # Streamlit's own
 LETTERS = tuple(letter for letter in "abcdefghijklmnopqrstuvwxyz" if letter not in RESERVED)
 SPARE = (*LETTERS, *"1234567890")
 HEARD = "rate.heard"
-_SEEN = "rate.heard.last"
+_SEEN = "rate.heard.last"  # by tab
+ACTS = {"s": "submit", "n": "none", "u": "come-back", "z": "undo-button"}  # with Alt, by the names of their buttons
+DOUBLE = 300  # milliseconds; leaving a report again within them is one press that was made twice
+UNSAVED = "Not saved yet: your last keys wait for the server. Keep this page open."
+
+_LOOK = (
+    "position: fixed; bottom: 1rem; left: 50%; transform: translateX(-50%); z-index: 1000000; padding: .5rem 1rem;"
+    "border-radius: .4rem; background: #8a4b08; color: #fff; font: 600 .9rem sans-serif"
+)
 
 _SCRIPT = """
 export default function ({ data, setStateValue }) {
-  const box = (window.wbRating ??= { last: 0, presses: [] });
+  const fresh = () => ({ tab: Date.now().toString(36) + Math.random().toString(36).slice(2), last: 0, presses: [] });
+  const box = (window.wbRating ??= fresh());
+  const heard = data.heard[box.tab] ?? 0;
+  box.presses = box.presses.filter((p) => p.id > heard);
+  const on = () => document.querySelector(".wb-on")?.dataset.on ?? data.on;
+  // From leaving a report until the server has answered, a key can be meant neither for it nor for the next one.
+  if (box.leaving && heard >= box.leaving.id) box.leaving = null;
+  const leaving = () => box.leaving?.on === on();
   const send = (what) => {
-    box.last = Math.max(box.last + 1, Date.now());
-    box.presses = [...box.presses, { id: box.last, on: data.on, ...what }].slice(-60);
-    setStateValue("presses", box.presses);
+    box.last += 1;
+    box.presses = [...box.presses, { id: box.last, on: on(), ...what }];
+    setStateValue("presses", { tab: box.tab, list: box.presses });
+    tell();
+  };
+  const act = (name) => {
+    const leaves = name !== "undo-button";
+    // The second half of a double press; the page may already show the next report.
+    if (leaves && Date.now() - (box.left ?? 0) < data.double) return;
+    send({ act: name });
+    if (!leaves) return;
+    box.left = Date.now();
+    box.leaving = { id: box.last, on: on() };
+  };
+  const tell = () => {
+    clearTimeout(box.timer);
+    let note = document.getElementById("wb-unsaved");
+    if (!box.presses.length) return void note?.remove();
+    box.timer = setTimeout(() => {
+      if (!note) {
+        note = Object.assign(document.createElement("div"), { id: "wb-unsaved" });
+        note.setAttribute("role", "status");
+        note.style.cssText = data.look;
+        document.body.append(note);
+      }
+      note.textContent = data.unsaved;
+    }, 1500);
   };
   const writes = (e) => e && (e.isContentEditable || /^(INPUT|TEXTAREA|SELECT)$/.test(e.tagName));
   const letter = (e) => (/^[a-z0-9]$/i.test(e.key) ? e.key : e.code.replace(/^(Key|Digit)/, "")).toLowerCase();
+  const hold = (e) => {
+    e.preventDefault();
+    e.stopImmediatePropagation();
+  };
   const onKey = (e) => {
     const focused = document.activeElement;
     const closed = focused?.getAttribute("role") === "combobox" && focused.getAttribute("aria-expanded") !== "true";
-    if (writes(focused) && !closed) {
+    const writing = writes(focused) && !closed;
+    if (e.altKey && !e.ctrlKey && !e.metaKey && e.key !== "Alt") {
       // What is being written is handed in before a shortcut such as Alt+S acts on it.
-      if (e.altKey && !e.ctrlKey && e.key !== "Alt") focused.blur();
+      if (writing) focused.blur();
+      const name = data.acts[letter(e)];
+      if (!name) return;
+      hold(e);
+      if (!e.repeat && !leaving()) act(name);
       return;
     }
-    if (e.ctrlKey || e.altKey || e.metaKey || e.repeat) return;
+    if (writing || e.ctrlKey || e.altKey || e.metaKey || e.repeat) return;
     if (e.key === "?") {
       document.querySelector(".st-key-rate_help button")?.click();
       return;
@@ -42,24 +91,34 @@ export default function ({ data, setStateValue }) {
     if (!finding) return;
     if (closed) {
       // A select box keeps the focus after one has chosen; a letter is not meant for it then.
-      e.preventDefault();
-      e.stopPropagation();
+      hold(e);
       focused.blur();
     }
-    send({ finding });
+    if (!leaving()) send({ finding });
   };
   const onClick = (e) => {
+    const button = e.target.closest?.("button");
+    const name = button && Object.values(data.acts).find((n) => button.closest(`.st-key-rate-${n}`));
+    if (name) {
+      hold(e);
+      if (!leaving()) act(name);
+      return;
+    }
     const sentence = e.target.closest?.(".wb-sentence");
-    if (sentence && !String(window.getSelection())) send({ sentence: sentence.innerText.trim() });
+    if (sentence && !leaving() && !String(window.getSelection())) send({ sentence: sentence.innerText.trim() });
   };
+  const onLeave = (e) => box.presses.length && e.preventDefault();
   box.forget?.();
-  document.addEventListener("keydown", onKey, true);
-  document.addEventListener("click", onClick);
+  window.addEventListener("keydown", onKey, true);
+  window.addEventListener("click", onClick, true);
+  window.addEventListener("beforeunload", onLeave);
   const forget = () => {
-    document.removeEventListener("keydown", onKey, true);
-    document.removeEventListener("click", onClick);
+    window.removeEventListener("keydown", onKey, true);
+    window.removeEventListener("click", onClick, true);
+    window.removeEventListener("beforeunload", onLeave);
   };
   box.forget = forget;
+  tell();
   return forget;
 }
 """
@@ -67,10 +126,14 @@ export default function ({ data, setStateValue }) {
 
 @dataclass(frozen=True, slots=True)
 class Press:
-    """A finding's key, or a click on a sentence of the report."""
+    """A finding's key, a click on a sentence of the report, or one of ``ACTS``; by number within a browser's tab."""
 
+    tab: str
+    number: int
+    on: str  # the report that was on the screen
     finding: str = ""
     sentence: str = ""
+    act: str = ""
 
 
 def keys_of(names: Sequence[str]) -> tuple[str, ...]:
@@ -107,25 +170,57 @@ def _wishes(name: str) -> list[str]:
     return [letter for letter in dict.fromkeys(first) if letter in LETTERS]
 
 
-def listen(on: str, keys: Mapping[str, str], heard: Callable[..., None], *args: object) -> None:
+def listen(on: str, keys: Mapping[str, str], heard: Callable[..., object], *args: object) -> None:
     """Hear the keys (key to finding) while the report ``on`` is shown; ``heard`` is called with ``args``."""
     _component()(
-        data={"on": on, "keys": dict(keys)},
+        data={
+            "on": on,
+            "keys": dict(keys),
+            "acts": dict(ACTS),
+            "heard": dict(st.session_state.get(_SEEN, {})),
+            "double": DOUBLE,
+            "unsaved": UNSAVED,
+            "look": _LOOK,
+        },
         key=HEARD,
-        default={"presses": []},
+        default={"presses": {}},
         on_presses_change=lambda: heard(*args),
         height=0,
     )
 
 
-def presses(on: str) -> list[Press]:
-    """Return the presses on the report ``on`` that were not taken yet, in their order, and take them."""
-    kept = st.session_state.get(HEARD) or {}
-    last = st.session_state.get(_SEEN, 0)
-    new = [p for p in kept.get("presses") or [] if p["id"] > last]
-    if new:
-        st.session_state[_SEEN] = new[-1]["id"]
-    return [Press(p.get("finding", ""), p.get("sentence", "")) for p in new if p["on"] == on]
+def waiting() -> bool:
+    """Return whether there are presses that were not taken yet."""
+    return bool(_new())
+
+
+def presses(saved: Callable[[str], int]) -> list[Press]:
+    """Return the presses that were not taken yet, in their order, and take them.
+
+    ``saved`` says up to which number the presses of a tab were worked off before this session: after a restart of the
+    server the browser sends again what it has got no answer to.
+    """
+    new = _new()
+    if not new:
+        return []
+    tab = new[0].tab
+    seen = st.session_state.setdefault(_SEEN, {})
+    if tab not in seen:
+        seen[tab] = saved(tab)
+    found = [press for press in new if press.number > seen[tab]]
+    seen[tab] = new[-1].number
+    return found
+
+
+def _new() -> list[Press]:
+    sent = (st.session_state.get(HEARD) or {}).get("presses") or {}
+    tab = str(sent.get("tab", ""))
+    seen = st.session_state.get(_SEEN, {}).get(tab, 0)
+    return [
+        Press(tab, p["id"], p["on"], p.get("finding", ""), p.get("sentence", ""), p.get("act", ""))
+        for p in sent.get("list", [])
+        if p["id"] > seen
+    ]
 
 
 def _component() -> Callable[..., object]:

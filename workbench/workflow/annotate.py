@@ -2,7 +2,7 @@
 
 import random
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from sqlite3 import Connection
 from statistics import median
@@ -22,6 +22,7 @@ from workbench.workflow.cohorts import get_cohort, locked_report_ids
 from workbench.workflow.rounds import last_round
 from workbench.workflow.study import Study
 
+_LASTING = frozenset(Mark) - {Mark.NONE_OF_THESE, Mark.TOO_FAST}  # marks that a save takes over from the one before
 FASTEST = 600  # words a minute; whoever submits faster than that has not read the report
 
 
@@ -34,6 +35,14 @@ class Entry:
 
 
 @dataclass(frozen=True, slots=True)
+class Act:
+    """What a rater did, numbered from 1 by the tab of the browser: sent again, it is not done again."""
+
+    tab: str
+    number: int
+
+
+@dataclass(frozen=True, slots=True)
 class Queue:
     """One rater's way through a cohort, in an order of their own. ``closed`` says why it takes no labels, if so."""
 
@@ -43,6 +52,7 @@ class Queue:
     flagged: frozenset[Entry]  # drafts to come back to
     closed: str
     seconds: float | None = None  # the median of the rater's own submitted reports, None before the first
+    last: Entry | None = None  # of the unfinished drafts the one that was saved last
 
     @property
     def next(self) -> Entry | None:
@@ -98,13 +108,15 @@ def queue(study: Study, actor: Actor, cohort_name: str) -> Queue:
     order = order_of(view.round, cohort, actor.name)
     drafts = frozenset(entry for entry, annotation in own.items() if not annotation.submitted)
     spent = [a.seconds for a in own.values() if a.submitted and a.seconds is not None]
+    flagged = frozenset(entry for entry in drafts if Mark.COME_BACK in own[entry].marks)
     return Queue(
         order,
         frozenset(entry for entry, annotation in own.items() if annotation.submitted),
         drafts,
-        frozenset(entry for entry in drafts if Mark.COME_BACK in own[entry].marks),
+        flagged,
         closed,
         median(spent) if spent else None,
+        max(drafts - flagged, key=lambda entry: own[entry].at, default=None),
     )
 
 
@@ -153,8 +165,11 @@ def save(
     comment: str = "",
     seconds: float | None = None,
     reason: str = "",
+    act: Act | None = None,
 ) -> None:
     """Append the rater's labels of a report, as a draft or submitted. What was saved before stays in the history.
+
+    An act that was saved already, and what says the same as was saved last, add nothing.
 
     Args:
         study: the study.
@@ -168,6 +183,7 @@ def save(
         comment: of the rater.
         seconds: spent on the report so far, idle time left out.
         reason: why submitted labels change; needed when they do.
+        act: what this saves, where the browser numbered it.
 
     Raises:
         InputError: a finding or state is not the round's, nothing is marked, or a reason is missing.
@@ -182,7 +198,12 @@ def save(
             raise ConflictError(why)
         held = _check_in_queue(conn, cohort, actor, entry)
         _check_states(held, study, entry, states)
+        if act and not annotation_store.take(conn, actor.name, act.tab, act.number):
+            return
         before = _last(conn, held, actor, entry, submitted_only=True)
+        own = _last(conn, held, actor, entry, submitted_only=False)
+        if _repeats(own, _Said(submitted, said(states), dict(evidence or {}), comment.strip(), marks & _LASTING)):
+            return
         if submitted:
             _check_said(entry, states, marks)
             _check_reason(entry, before, states, reason)
@@ -206,6 +227,30 @@ def save(
                 reason=reason.strip(),
             ),
         )
+
+
+def heard(study: Study, actor: Actor, tab: str) -> int:
+    """Return the number of the last act of the rater's browser tab that was saved, 0 before the first."""
+    actor.require(Role.RATER, to="rate reports")
+    with study.database.read() as conn:
+        return annotation_store.taken(conn, actor.name, tab)
+
+
+@dataclass(frozen=True, slots=True)
+class _Said:
+    submitted: bool
+    states: Mapping[str, State]
+    evidence: Mapping[str, str]
+    comment: str
+    marks: frozenset[Mark]
+
+
+def _repeats(own: Annotation | None, now: _Said) -> bool:
+    """Return whether a save adds nothing: a browser sends some things twice, and a draft must not undo a submission."""
+    if own is None:
+        return now == _Said(False, {}, {}, "", frozenset())
+    before = _Said(own.submitted, said(own.states), dict(own.evidence), own.comment, own.marks & _LASTING)
+    return now in (before, replace(before, submitted=False))
 
 
 def _speed(*, submitted: bool, words: int, seconds: float | None) -> frozenset[Mark]:
