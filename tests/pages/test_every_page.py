@@ -10,7 +10,19 @@ from workbench.workflow.demo import LEAD, RATER
 from workbench.workflow.study import Study
 
 Open = Callable[..., AppTest]
-PAGES = ["reports", "cohorts", "annotate", "reference", "adjudicate", "run", "errors", "revise", "accept", "history"]
+PAGES = [
+    "reports",
+    "cohorts",
+    "annotate",
+    "reference",
+    "adjudicate",
+    "run",
+    "errors",
+    "revise",
+    "accept",
+    "history",
+    "people",
+]
 
 
 def words(app: AppTest) -> str:

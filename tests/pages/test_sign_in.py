@@ -15,12 +15,24 @@ from workbench.ui import state
 from workbench.workflow import people
 from workbench.workflow.demo import LEAD, RATER
 from workbench.workflow.opening import open_study
-from workbench.workflow.sign_in import first_sign_in, sign_out
+from workbench.workflow.sign_in import first_sign_in, sign_in, sign_out, signed_in
 from workbench.workflow.slow_down import Try
 from workbench.workflow.study import Study
 
 Open = Callable[..., AppTest]
-PAGES = ["reports", "cohorts", "annotate", "reference", "adjudicate", "run", "errors", "revise", "accept", "history"]
+PAGES = [
+    "reports",
+    "cohorts",
+    "annotate",
+    "reference",
+    "adjudicate",
+    "run",
+    "errors",
+    "revise",
+    "accept",
+    "history",
+    "people",
+]
 
 
 @pytest.fixture
@@ -258,3 +270,31 @@ def test_services_are_those_of_the_secrets_file(
 
     monkeypatch.setattr(st, "secrets", Secrets({"auth": section} if section else {}))
     assert door.providers() == expected
+
+
+def change(app: AppTest, old: str, new: str, again: str) -> None:
+    for label, typed in (("Present password", old), ("New password", new), ("New password again", again)):
+        next(field for field in app.sidebar.text_input if field.label == label).set_value(typed)
+    next(button for button in app.sidebar.button if button.label == "Change it").click().run()
+    assert not app.exception
+
+
+def test_one_changes_ones_own_password_in_the_side_bar(
+    open_page: Open, real: Study, browser: dict[str, str], enter: Callable[[str], str]
+) -> None:
+    enter(RATER)
+    elsewhere = sign_in(real, Try(RATER, "elsewhere"), "quiet lungs").token
+    app = open_page(real.folder, "reports")
+    change(app, "quiet lungs", "clear angles on both sides", "clear angles on both side")
+    assert "typed differently" in app.sidebar.error[0].value
+    change(app, "loud lungs", "clear angles on both sides", "clear angles on both sides")
+    assert "present password is wrong" in app.sidebar.error[0].value
+    change(app, "quiet lungs", "clear angles on both sides", "clear angles on both sides")
+    assert "signed out everywhere else" in app.sidebar.success[0].value
+    assert signed_in(real, elsewhere) is None
+    assert not at_the_door(app.run())
+    assert sign_in(real, Try(RATER, "here"), "clear angles on both sides")
+
+
+def test_where_one_picks_a_name_there_is_no_password_to_change(open_page: Open, demo_folder: Path) -> None:
+    assert not open_page(demo_folder, "reports", LEAD).sidebar.text_input

@@ -4,7 +4,7 @@ import html
 
 import streamlit as st
 
-from workbench.domain.actors import Actor
+from workbench.domain.actors import Actor, Role
 from workbench.errors import RightsError, WorkbenchError
 from workbench.ui import data, sign_in, state, widgets
 from workbench.ui.reconnect import redraw_on_reconnect
@@ -32,7 +32,7 @@ def _sidebar(here: state.Here) -> None:
     with st.sidebar:
         st.markdown(f"**{widgets.plain(here.study.settings.title)}**")
         if here.renew:
-            sign_in.sidebar(here.person)
+            sign_in.sidebar(here.study, here.person)
         else:
             st.selectbox(
                 "Acting person",
@@ -104,6 +104,17 @@ def main() -> None:
     try:
         study, unread = state.open_study()
         actor, why = _who(study)
+        manages = actor is not None and bool(actor.roles & {Role.LEAD, Role.ADMIN})
+        pages.append(
+            st.Page(
+                state.page("people"),
+                title="People",
+                icon=":material/badge:",
+                url_path="people",
+                # Whoever else asks for its address is told why not, which a page that is not there could not do.
+                visibility="visible" if manages else "hidden",
+            )
+        )
         # Hidden, not left out: the page asked for stays in the address while one signs in.
         page = st.navigation([start, *pages], expanded=True, position="sidebar" if actor else "hidden")
         if actor is None:

@@ -11,11 +11,12 @@ from typing import Any
 import streamlit as st
 
 from workbench.domain.actors import Actor
-from workbench.errors import RightsError
+from workbench.errors import InputError, RightsError
 from workbench.ui import widgets
 from workbench.workflow import sign_in
 from workbench.workflow.passwords import SHORTEST
 from workbench.workflow.roster import told
+from workbench.workflow.slow_down import Try
 from workbench.workflow.study import Study
 
 SIGN_IN, SIGN_OUT = "/sign-in", "/sign-out"
@@ -211,7 +212,7 @@ def _path() -> str:
     return urllib.parse.urlsplit(url).path if url else "/"
 
 
-def sidebar(actor: Actor) -> None:
+def sidebar(study: Study, actor: Actor) -> None:
     """Draw who is signed in, what they may do, and the way out."""
     who = f"<div>Signed in as <b>{html.escape(actor.name)}</b><br>{told(actor.roles)}</div>"
     if providers():
@@ -220,6 +221,31 @@ def sidebar(actor: Actor) -> None:
     else:
         form = f'<form method="post" action="{SIGN_OUT}"><button type="submit">Sign out</button></form>'
         st.html(f'{_STYLE}<div class="wb-out">{who}{form}</div>')
+        _password(study, actor)
+
+
+def _password(study: Study, actor: Actor) -> None:
+    """Draw the form for changing one's own password, folded away."""
+    with st.expander("Change my password"), st.form("people.password", border=False, clear_on_submit=True):
+        old = st.text_input("Present password", type="password", autocomplete="current-password")
+        new = st.text_input(
+            "New password",
+            type="password",
+            autocomplete="new-password",
+            help=f"At least {SHORTEST} characters; a few words in a row are easy to remember.",
+        )
+        again = st.text_input("New password again", type="password", autocomplete="new-password")
+        place = st.container()
+        if not st.form_submit_button("Change it", width="stretch"):
+            return
+        with place, widgets.explained():
+            if new != again:
+                raise InputError("The new password was typed differently the second time; type it again.")
+            address = st.context.ip_address  # None on this computer
+            tried = Try(actor.name, address if isinstance(address, str) else "")
+            token = _cookies().get(cookie_name(study.folder), "")
+            sign_in.change_password(study, actor, tried, old, new, token=token)
+            st.success("Your password is changed, and you are signed out everywhere else.")
 
 
 def refuse_strangers() -> None:
