@@ -11,10 +11,12 @@ from workbench.domain.findings import Policies, Policy
 from workbench.domain.prompts import Prompt
 from workbench.errors import InputError, NotFoundError
 from workbench.prompting.files import prompt_text
-from workbench.workflow.label import Labelling, Source, label_file, labelling
+from workbench.workflow.label import Source, label_file
+from workbench.workflow.labelling import Labelling, Means, labelling
 from workbench.workflow.opening import open_study
 from workbench.workflow.study import Study
 
+ONE = Means(workers=1)
 Write = Callable[[str, str], Path]
 REPORTS = (
     "id,text\n"
@@ -43,7 +45,7 @@ def table(path: Path) -> list[dict[str, str]]:
 def test_four_states_come_out_in_input_order_and_failures_apart(
     using: Labelling, csv_file: Write, tmp_path: Path, workers: int
 ) -> None:
-    done = label_file(using, Source(csv_file("in.csv", REPORTS)), tmp_path / "out.csv", workers=workers)
+    done = label_file(using, Source(csv_file("in.csv", REPORTS)), tmp_path / "out.csv", means=Means(workers=workers))
     rows = table(done.out)
     assert list(rows[0]) == ["report_id", *using.label_set.ids]
     assert [(r["report_id"], r["pleural_effusion"], r["pneumothorax"]) for r in rows] == [
@@ -68,7 +70,7 @@ def test_binary_collapses_uncertain_by_policy_and_not_mentioned_to_0(
         Source(csv_file("in.csv", REPORTS)),
         tmp_path / "out.csv",
         binary=True,
-        workers=1,
+        means=ONE,
     ).out
     assert [(r["pleural_effusion"], r["pneumothorax"]) for r in table(out)] == [("1", "0"), (expected, "0"), ("0", "0")]
 
@@ -79,14 +81,14 @@ def test_a_fault_in_the_middle_leaves_the_old_output_as_it_was(
     out = tmp_path / "out.csv"
     out.write_text("old\n")
     with pytest.raises(InputError, match="row"):
-        label_file(using, Source(csv_file("in.csv", REPORTS + "e5\n")), out, workers=1)
+        label_file(using, Source(csv_file("in.csv", REPORTS + "e5\n")), out, means=ONE)
     assert out.read_text() == "old\n"
     assert sorted(p.name for p in tmp_path.iterdir() if "out" in p.name) == ["out.csv"]
 
 
 def test_failures_of_an_earlier_labelling_do_not_stay_behind(using: Labelling, csv_file: Write, tmp_path: Path) -> None:
-    label_file(using, Source(csv_file("in.csv", REPORTS)), tmp_path / "out.csv", workers=1)
-    label_file(using, Source(csv_file("in.csv", 'id,text\nx,"FINDINGS: Normal."\n')), tmp_path / "out.csv", workers=1)
+    label_file(using, Source(csv_file("in.csv", REPORTS)), tmp_path / "out.csv", means=ONE)
+    label_file(using, Source(csv_file("in.csv", 'id,text\nx,"FINDINGS: Normal."\n')), tmp_path / "out.csv", means=ONE)
     assert not (tmp_path / "out.failures.csv").exists()
 
 
@@ -109,7 +111,7 @@ def test_a_source_named_like_the_failures_is_never_overwritten(
 @pytest.mark.parametrize("out", ["", ".", os.devnull, "n" * 300])
 def test_a_place_where_no_file_can_be_is_refused(using: Labelling, csv_file: Write, out: str) -> None:
     with pytest.raises(InputError, match=r"is a folder|is a device|cannot be written"):
-        label_file(using, Source(csv_file("in.csv", REPORTS)), Path(out), workers=1)
+        label_file(using, Source(csv_file("in.csv", REPORTS)), Path(out), means=ONE)
 
 
 def test_a_file_put_beside_the_accepted_ones_does_not_label(study: Study, make_prompt: Callable[..., Prompt]) -> None:
@@ -137,5 +139,5 @@ def test_without_a_prompt_the_message_says_what_to_name(study: Study) -> None:
 def test_a_long_report_is_read_to_its_last_sentence(using: Labelling, csv_file: Write, tmp_path: Path) -> None:
     filler = "The bones are unchanged and the soft tissues are as before. " * 70
     source = csv_file("in.csv", f'id,text\nlong,"FINDINGS: {filler}Small right apical pneumothorax."\n')
-    (row,) = table(label_file(using, Source(source), tmp_path / "out.csv", workers=1).out)
+    (row,) = table(label_file(using, Source(source), tmp_path / "out.csv", means=ONE).out)
     assert row["pneumothorax"] == "1"

@@ -1,5 +1,6 @@
 """The command that labels a file, folder or archive of reports."""
 
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Annotated
 
@@ -10,8 +11,13 @@ from workbench.cli.data import REPORTS_HELP, ColumnOption, FormatOption, columns
 from workbench.cli.options import EncodingOption, JsonOption, StudyOption
 from workbench.cli.output import Output
 from workbench.domain.hashing import short
+from workbench.domain.runs import LabelerSettings, Usage
+from workbench.errors import InputError
 from workbench.formats.parts_manifest import MANIFEST
-from workbench.workflow.label import PART_REPORTS, Labelled, Labelling, Source, label_file, label_parts, labelling
+from workbench.labelers.registry import settings_of
+from workbench.running.spending import Cap
+from workbench.workflow.label import PART_REPORTS, Labelled, Source, label_file, label_parts
+from workbench.workflow.labelling import Labelling, Means, labelling
 
 
 def register(app: typer.Typer) -> None:
@@ -33,10 +39,28 @@ def label_command(
     ] = None,
     part_reports: Annotated[int, typer.Option(help="Reports in a part.", min=1)] = PART_REPORTS,
     workers: Annotated[int | None, typer.Option(help="Processes; all cores when left out.", min=1)] = None,
+    labeler: Annotated[str | None, typer.Option(help="A labeler of data/study.toml; rules when left out.")] = None,
+    kind: Annotated[
+        str | None,
+        typer.Option(help="openai or anthropic: ask a model that is not in study.toml."),
+    ] = None,
+    base_url: Annotated[str | None, typer.Option(help="Address of its server.")] = None,
+    model: Annotated[str | None, typer.Option(help="Its name.")] = None,
+    api_key_env: Annotated[str | None, typer.Option(help="Environment variable with the key.")] = None,
+    temperature: Annotated[float | None, typer.Option(help="Its temperature.")] = None,
+    seed: Annotated[int | None, typer.Option(help="Its seed.")] = None,
+    reply_tokens: Annotated[int | None, typer.Option(help="Its longest reply, in tokens.", min=1)] = None,
+    concurrency: Annotated[int | None, typer.Option(help="Reports in flight at once.", min=1, max=512)] = None,
+    max_cost: Annotated[
+        float | None, typer.Option(min=0, help="Stop before the model has cost more than this, at the labeler's price.")
+    ] = None,
+    max_tokens: Annotated[
+        int | None, typer.Option(min=0, help="Stop before the model has taken more tokens than this.")
+    ] = None,
     study: StudyOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Label reports with the rules labeler: no database, any number, all cores.
+    """Label reports with the rules labeler, or with a language model: no database, any number.
 
     Report id first, then one column per finding: 1 present, 0 absent, -1 uncertain, blank not mentioned. Reports that
     cannot be labelled go to OUT.failures.csv with the reason, never into OUT. An OUT that ends in .parquet is Parquet.
@@ -44,13 +68,31 @@ def label_command(
     For an archive use --parts: the folder OUT gets parts, their manifest.json, and failures.csv. When it is stopped,
     the same command goes on after the last whole part; with another prompt, source or labeler it refuses to.
 
+    A model's answers are kept as they come, so that the same command pays for none twice. Reports go to a server on
+    this computer only, as long as the study does not list another.
+
     \b
     Examples:
       workbench label reports.csv -o labels.csv --column id=StudyID --column text=Report
       workbench label openi.csv --format openi --binary -o labels.csv
       workbench label mimic-cxr/files --parts parquet -o labels   # files/p10/p10000032/s50414267.txt
+      workbench label reports.csv --labeler qwen --max-tokens 5000000 --parts csv -o labels
+      workbench label reports.csv --kind openai --base-url http://127.0.0.1:8000/v1 --model qwen -o labels.csv
     """
-    using = labelling(study, prompt=prompt)
+    described = _described(
+        labeler,
+        kind,
+        base_url=base_url,
+        model=model,
+        api_key_env=api_key_env,
+        temperature=temperature,
+        seed=seed,
+        max_tokens=reply_tokens,
+    )
+    using = labelling(study, prompt=prompt, labeler=described)
+    if concurrency is not None:
+        using = replace(using, labeler=replace(using.labeler, concurrency=concurrency))
+    means = Means(workers, Cap(max_tokens, max_cost))
     source = Source(file, form, columns_of(column), encoding)
     with Console(stderr=True).status("Labelling") as status:
 
@@ -58,7 +100,7 @@ def label_command(
             status.update(f"Labelling: {count:,} reports")
 
         if parts is None:
-            done = label_file(using, source, out, binary=binary, workers=workers, on_progress=tell)
+            done = label_file(using, source, out, binary=binary, means=means, on_progress=tell)
         else:
             done = label_parts(
                 using,
@@ -67,10 +109,49 @@ def label_command(
                 form=parts,
                 part_reports=part_reports,
                 binary=binary,
-                workers=workers,
+                means=means,
                 on_progress=tell,
             )
     Output(as_json).answer(_as_json(using, done, binary=binary), *_lines(using, done))
+
+
+def _described(
+    name: str | None,
+    kind: str | None,
+    *,
+    base_url: str | None,
+    model: str | None,
+    api_key_env: str | None,
+    temperature: float | None,
+    seed: int | None,
+    max_tokens: int | None,
+) -> str | LabelerSettings | None:
+    """Return which labeler is meant: one of the study by its name, or one that the options describe."""
+    options = {
+        "--base-url": base_url,
+        "--model": model,
+        "--api-key-env": api_key_env,
+        "--temperature": temperature,
+        "--seed": seed,
+        "--reply-tokens": max_tokens,
+    }
+    given = [option for option, value in options.items() if value is not None]
+    if kind is None:
+        if given:
+            raise InputError(f"{given[0]} describes a labeler of your own; say --kind openai or --kind anthropic too.")
+        return name
+    if name is not None:
+        raise InputError("--labeler names a labeler of the study and --kind describes another; give one of the two.")
+    return settings_of(
+        model or kind,
+        kind=kind,
+        base_url=base_url,
+        model=model,
+        api_key_env=api_key_env,
+        temperature=temperature,
+        seed=seed,
+        max_tokens=max_tokens,
+    )
 
 
 def _as_json(using: Labelling, done: Labelled, *, binary: bool) -> dict[str, object]:
@@ -81,6 +162,8 @@ def _as_json(using: Labelling, done: Labelled, *, binary: bool) -> dict[str, obj
         "failures": str(done.failures) if done.failures else None,
         "parts": done.parts,
         "kept_parts": done.kept,
+        "labeler": {"name": using.labeler.name, "kind": using.labeler.kind, "hash": using.labeler.hash},
+        "tokens": asdict(done.usage),
         "prompt": {"file": using.prompt_file.name, "hash": using.prompt.hash},
         "label_set": {"id": using.label_set.id, "version": using.label_set.version, "hash": using.label_set.hash},
         "binary": binary,
@@ -92,6 +175,8 @@ def _lines(using: Labelling, done: Labelled) -> list[str]:
     lines = [
         f"{done.labelled} reports labelled by {using.prompt_file.name} ({short(using.prompt.hash)}) into {done.out}."
     ]
+    if done.usage != Usage():
+        lines.append(f"{using.labeler.name} took {done.usage.tokens:,} tokens for {done.usage.replies:,} replies.")
     if done.parts:
         before = f", {done.kept} of which stood there before" if done.kept else ""
         lines.append(f"{done.parts} parts{before}; {done.out / MANIFEST} says what is in each.")

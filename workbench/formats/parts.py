@@ -8,22 +8,25 @@ Reports without labels stand in ``failures.csv``, whose length after each part i
 
 import hashlib
 import os
-import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
+from dataclasses import asdict
 from itertools import islice
 from pathlib import Path
 from typing import TextIO
 
 from workbench.domain.findings import LabelSet
+from workbench.domain.runs import Usage
 from workbench.errors import ConflictError, InputError
 from workbench.formats.labels import writing_codes
+from workbench.formats.locks import alone
 from workbench.formats.parquet import writing_parquet
 from workbench.formats.parts_manifest import (
     FailuresMark,
     PartMark,
     PartsManifest,
     Task,
+    UsageMark,
     file_hash,
     known_manifest,
     require_same,
@@ -31,9 +34,6 @@ from workbench.formats.parts_manifest import (
     save_manifest,
 )
 from workbench.formats.writing import guard, row_writer
-
-if sys.platform != "win32":
-    import fcntl
 
 PARTS_FORMS = ("csv", "parquet")
 FAILURES = "failures.csv"
@@ -53,8 +53,7 @@ def writing_labels(path: Path, label_set: LabelSet, form: str) -> AbstractContex
 def open_parts(folder: Path, task: Task, label_set: LabelSet) -> Iterator["Parts"]:
     """Give the folder to write a task's parts in, made when it is missing, with the parts that stand there already.
 
-    Nobody else can open it meanwhile (on Windows, and where the disk of another computer has no locks, this is not
-    looked after).
+    Nobody else can open it meanwhile (see ``formats.locks``).
 
     Raises:
         ConflictError: parts of another task stand there, or somebody else is writing into it.
@@ -66,7 +65,7 @@ def open_parts(folder: Path, task: Task, label_set: LabelSet) -> Iterator["Parts
         raise InputError(f"{folder} is a file; name a folder for the parts.") from None
     except OSError as error:
         raise InputError(f"The folder {folder} cannot be made: {error.strerror or error}.") from None
-    with _alone(folder):
+    with alone(folder):
         for aside in folder.glob(".*.partial"):  # of a labelling that was killed
             aside.unlink()
         manifest = known_manifest(folder)
@@ -114,10 +113,11 @@ class Parts:
             self._read.setdefault(number + at // size, _ReadHash()).add(row)
             yield row
 
-    def add(self, labels: Iterable[LabelledRow]) -> PartMark:
+    def add(self, labels: Iterable[LabelledRow], usage: Callable[[], Usage] = Usage) -> PartMark:
         """Write the next part: the labels of ``part_reports`` of the rows that ``rest`` gave, or of all the last ones.
 
-        When it returns, the part, its failures and the manifest that names them are on the disk.
+        ``usage`` is asked, after the last label was taken, what the model took for them. When this returns, the part,
+        its failures and the manifest that names them are on the disk.
         """
         known, number = self.manifest, len(self.manifest.parts)
         file = f"part-{number + 1:05d}.{known.task.form}"
@@ -143,6 +143,7 @@ class Parts:
             last=ends[1],
             sha256=file_hash(self.folder / file),
             read_sha256=self._read.pop(number, _ReadHash()).hex,
+            usage=None if (used := usage()) == Usage() else UsageMark(**asdict(used)),
         )
         self._save(
             parts=(*known.parts, part),
@@ -152,6 +153,12 @@ class Parts:
             failures=_failures_mark(self.folder, known.failed + part.failed),
         )
         return part
+
+    @property
+    def usage(self) -> Usage:
+        """Return what a model took for the parts that stand."""
+        marks = (part.usage for part in self.manifest.parts)
+        return sum((Usage(**mark.model_dump()) for mark in marks if mark), Usage())
 
     def finish(self) -> None:
         """Say in the manifest that there are no more parts."""
@@ -212,24 +219,3 @@ def _failures_mark(folder: Path, rows: int) -> FailuresMark | None:
         return None
     path = folder / FAILURES
     return FailuresMark(file=FAILURES, rows=rows, bytes=path.stat().st_size, sha256=file_hash(path))
-
-
-@contextmanager
-def _alone(folder: Path) -> Iterator[None]:
-    """Hold a folder as the only process that writes into it. The system lets go of it when the process ends."""
-    if sys.platform == "win32":
-        yield
-        return
-    handle = os.open(folder, os.O_RDONLY)
-    try:
-        try:
-            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            raise ConflictError(
-                f"Another labelling is writing into {folder}; wait for it to end, or name another folder."
-            ) from None
-        except OSError:  # a disk that has no locks
-            pass
-        yield
-    finally:
-        os.close(handle)

@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from workbench.domain.hashing import short
+from workbench.domain.hashing import content_hash, short
 from workbench.errors import ConflictError, InputError
 from workbench.formats.writing import replacing
 
@@ -67,6 +67,21 @@ class Task(_Strict):
     form: Literal["csv", "parquet"]
     part_reports: Annotated[int, Field(ge=1)]
 
+    @property
+    def hash(self) -> str:
+        """Return the identity of the task. Names of files do not count."""
+        return content_hash("labelling", [of(self) for _, of, _ in _PARTS_OF_A_TASK])
+
+
+class UsageMark(_Strict):
+    """The tokens that a model took; see ``domain.runs.Usage``."""
+
+    replies: _Count
+    input_tokens: _Count
+    output_tokens: _Count
+    cached_tokens: _Count
+    unknown: _Count
+
 
 class PartMark(_Strict):
     """A whole part. ``rows`` and ``failed`` add up to its ``reports``, the first and last of which are named."""
@@ -79,6 +94,7 @@ class PartMark(_Strict):
     last: str
     sha256: str
     read_sha256: str  # of ids and texts as they were labelled
+    usage: UsageMark | None = None
 
 
 class FailuresMark(_Strict):

@@ -1,16 +1,13 @@
 """Labelling reports of any number, without a database: into one file, or into a folder in parts."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import chain, islice
 from pathlib import Path
 
-from workbench.domain.findings import LabelSet, Policy, State
-from workbench.domain.prompts import Prompt, RevisionStatus
-from workbench.errors import InputError, NotFoundError
-from workbench.evaluation.consensus import per_finding
-from workbench.formats.label_sets import read_label_set
+from workbench.domain.runs import Usage
+from workbench.errors import InputError
 from workbench.formats.parts import (
     FAILURE_COLUMNS,
     PARTS_FORMS,
@@ -25,26 +22,10 @@ from workbench.formats.parts_manifest import LabelerMark, LabelSetMark, PromptMa
 from workbench.formats.reports import form_of, iter_reports
 from workbench.formats.sources import source_hash
 from workbench.formats.writing import guard, replacing, require_writable, row_writer
-from workbench.labelers.registry import settings_of
-from workbench.prompting.files import parse_prompt, read_prompt
-from workbench.running.bulk import label_many
-from workbench.storage import prompts as prompt_store
-from workbench.storage.database import Database
-from workbench.workflow.settings import StudySettings, read_settings
-from workbench.workflow.study import find_study, with_policies
+from workbench.workflow.labelling import DEFAULT_MEANS, Kept, Labelling, LabelStream, Means, labelled
 
 PART_REPORTS = 10_000
 _TOLD_EVERY = 5_000
-
-
-@dataclass(frozen=True, slots=True)
-class Labelling:
-    """What labels a file: the accepted prompt of a study with its label set and settings."""
-
-    prompt: Prompt
-    prompt_file: Path
-    label_set: LabelSet
-    settings: StudySettings
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,44 +51,7 @@ class Labelled:
     failures: Path | None
     parts: int = 0
     kept: int = 0
-
-
-def labelling(folder: Path | None = None, *, prompt: Path | None = None) -> Labelling:
-    """Return what labels a file in a study: ``prompt``, or its highest accepted revision.
-
-    A study without a database has what stands in its prompts folder.
-
-    Raises:
-        NotFoundError: the folder is no study, or has no accepted revision.
-        InputError: a file of it cannot be read.
-    """
-    root = find_study(folder)
-    settings = read_settings(root / "data" / "study.toml")
-    label_set = with_policies(read_label_set(root / "data" / settings.label_set), settings)
-    if prompt is not None:
-        return Labelling(read_prompt(prompt, label_set=label_set), prompt, label_set, settings)
-    folder = root / "prompts" / label_set.id
-    accepted = _accepted(root / "data" / "workbench.db")
-    if accepted is not None:
-        file = folder / f"{accepted[0]:04d}.md"
-        return Labelling(parse_prompt(accepted[1], label_set=label_set, where=file.name), file, label_set, settings)
-    files = sorted(folder.glob("[0-9][0-9][0-9][0-9].md"))
-    if not files:
-        raise NotFoundError(f"{root} has no accepted prompt in prompts/{label_set.id}; name one with --prompt FILE.")
-    return Labelling(read_prompt(files[-1], label_set=label_set), files[-1], label_set, settings)
-
-
-def _accepted(database: Path) -> tuple[int, str] | None:
-    """Return number and file text of the highest accepted revision of a database; None without either.
-
-    A file in the prompts folder is a copy of an accepted revision only when the database says so: one that somebody
-    put there later is a candidate.
-    """
-    if not database.exists():
-        return None
-    with Database(database).read() as conn:
-        accepted = [r for r in prompt_store.revisions(conn) if r.status is RevisionStatus.ACCEPTED]
-        return (accepted[-1].number, prompt_store.prompt_text(conn, accepted[-1].prompt_hash)) if accepted else None
+    usage: Usage = field(default_factory=Usage)
 
 
 def label_file(
@@ -116,31 +60,38 @@ def label_file(
     out: Path,
     *,
     binary: bool = False,
-    workers: int | None = None,
+    means: Means = DEFAULT_MEANS,
     on_progress: Callable[[int], None] = lambda _: None,
 ) -> Labelled:
-    """Label every report of a source, in its order, in constant memory, on all cores, into one file.
+    """Label every report of a source, in its order, in constant memory, into one file.
 
     ``out`` gets the report id and a column per finding: 1, 0, -1, blank (not mentioned). With ``binary`` uncertain is
     collapsed by the label set's prediction policies: 1 or 0, blank under ``exclude``; not mentioned is 0. It is CSV,
     or Parquet where its name ends so. A report that cannot be labelled goes to ``OUT.failures.csv`` with the reason.
-    Both files take their place when all is done; when anything is wrong neither is written.
+    Both files take their place when all is done; when anything is wrong neither is written. The answers of a language
+    model are kept in ``OUT.journal`` until then, and the same call asks for none of them again.
 
     Raises:
         InputError: the source cannot be read as said, or ``out`` cannot be written; names the row.
-        WorkbenchError: the rules engine does not pass its own check.
+        RightsError: the labeler's server may not be sent reports.
+        ConflictError: the journal is that of another labelling.
+        WorkbenchError: the rules engine does not pass its own check, or the labeler's server answers no more, or the
+            cap is reached.
     """
     require_writable(out)
     failures = out.with_name(f"{out.stem}.failures.csv")
     if source.path.resolve() in {out.resolve(), failures.resolve()}:
         what = "labels" if out.resolve() == source.path.resolve() else "labels, beside which the failures are put"
         raise InputError(f"{source.path} is the file to be labelled; name another file for the {what}.")
-    labels = _labels(using, _rows(using, source), binary=binary, workers=workers)
     form = "parquet" if out.suffix.lower() == ".parquet" else "csv"
+    journal = out.with_name(f"{out.name}.journal")
+    owner = "" if using.labeler.kind == "rules" else _task(using, source, form=form, binary=binary).hash
     with ExitStack() as files:
+        rows = _rows(using, source)
+        stream = files.enter_context(labelled(using, rows, means, Kept(journal, owner), binary=binary))
         write = files.enter_context(writing_labels(out, using.label_set, form))
         reasons: dict[str, str] = {}
-        labelled = _write_rows(labels, write, reasons, on_progress)
+        count = _write_rows(stream.labels, write, reasons, on_progress)
         if reasons:
             write_reason = row_writer(files.enter_context(replacing(failures)))
             write_reason(FAILURE_COLUMNS)
@@ -148,7 +99,9 @@ def label_file(
                 write_reason((guard(report), guard(reason)))
     if not reasons:
         failures.unlink(missing_ok=True)  # of an earlier labelling of the same name
-    return Labelled(out, labelled, len(reasons), failures if reasons else None)
+    if owner:
+        journal.unlink(missing_ok=True)
+    return Labelled(out, count, len(reasons), failures if reasons else None, usage=stream.usage())
 
 
 def label_parts(
@@ -159,7 +112,7 @@ def label_parts(
     form: str = "csv",
     part_reports: int = PART_REPORTS,
     binary: bool = False,
-    workers: int | None = None,
+    means: Means = DEFAULT_MEANS,
     on_progress: Callable[[int], None] = lambda _: None,
 ) -> Labelled:
     """Label every report of a source as ``label_file`` does, into a folder in parts that stay when it is stopped.
@@ -174,41 +127,46 @@ def label_parts(
         form: of the parts, csv or parquet.
         part_reports: reports per part.
         binary: as for ``label_file``.
-        workers: processes that label; all cores when None.
+        means: what labelling may take.
         on_progress: told how many reports are done, those of earlier calls included.
 
     Raises:
         InputError: the source cannot be read as said, or the folder is not one of labels or was meddled with.
         ConflictError: the folder was begun with another source, prompt, label set, labeler or choice; or another
             process is writing into it.
-        WorkbenchError: the rules engine does not pass its own check.
+        RightsError: the labeler's server may not be sent reports.
+        WorkbenchError: the rules engine does not pass its own check, or the labeler's server answers no more, or the
+            cap is reached; the same call goes on, and asks for no answer again that it has.
     """
     if form not in PARTS_FORMS:
         raise InputError(f"There are no parts of the form {form}; choose one of {', '.join(PARTS_FORMS)}.")
     task = _task(using, source, form=form, part_reports=part_reports, binary=binary)
     if source.path.is_dir() and source.path.resolve() == folder.resolve():
         raise InputError(f"{folder} holds the reports to be labelled; name another folder for the labels.")
+    journal = folder / "journal.jsonl"
     with open_parts(folder, task, using.label_set) as parts:
-        kept = len(parts.manifest.parts)
+        known = parts.manifest
         told = _Told(on_progress)
         rows = parts.rest(_rows(using, source), told)
-        _add_parts(parts, _labels(using, rows, binary=binary, workers=workers), told)
+        kept = Kept(journal, task.hash, known.reports, parts.usage)
+        with labelled(using, rows, means, kept, binary=binary) as stream:
+            _add_parts(parts, stream, told)
+        journal.unlink(missing_ok=True)
         done = parts.manifest
     failures = folder / done.failures.file if done.failures else None
-    return Labelled(folder, done.labelled, done.failed, failures, len(done.parts), kept)
+    return Labelled(folder, done.labelled, done.failed, failures, len(done.parts), len(known.parts), parts.usage)
 
 
-def _add_parts(parts: Parts, labels: Iterator[LabelledRow], told: "_Told") -> None:
-    for first in labels:
-        part = chain([first], islice(labels, parts.manifest.task.part_reports - 1))
-        parts.add(told.passing(part))
+def _add_parts(parts: Parts, stream: LabelStream, told: "_Told") -> None:
+    for first in stream.labels:
+        part = chain([first], islice(stream.labels, parts.manifest.task.part_reports - 1))
+        parts.add(told.passing(part), stream.usage)
     if not parts.manifest.finished:
         parts.finish()
 
 
-def _task(using: Labelling, source: Source, *, form: str, part_reports: int, binary: bool) -> Task:
-    path, label_set = source.path, using.label_set
-    labeler = settings_of("rules", kind="rules")
+def _task(using: Labelling, source: Source, *, form: str, part_reports: int = 1, binary: bool) -> Task:
+    path, label_set, labeler = source.path, using.label_set, using.labeler
     return Task(
         source=SourceMark(
             name=path.resolve().name,
@@ -237,14 +195,6 @@ def _task(using: Labelling, source: Source, *, form: str, part_reports: int, bin
 def _rows(using: Labelling, source: Source) -> Iterator[Row]:
     reports = iter_reports(source.path, form=source.form, columns=source.columns, encoding=source.encoding)
     return ((report.id, report.select(using.settings.sections)) for report in reports)
-
-
-def _labels(using: Labelling, rows: Iterator[Row], *, binary: bool, workers: int | None) -> Iterator[LabelledRow]:
-    labels = label_many(rows, using.prompt, using.label_set, workers=workers)
-    if not binary:
-        return labels
-    cells = _binary_cells(using.label_set)
-    return ((report, states if isinstance(states, str) else cells(states)) for report, states in labels)
 
 
 def _write_rows(
@@ -278,18 +228,3 @@ class _Told:
         for row in labels:
             self()
             yield row
-
-
-def _binary_cells(label_set: LabelSet) -> Callable[[Sequence[int]], Sequence[int | None]]:
-    """Return a function that collapses a row of codes to 1, 0 and None (excluded)."""
-    uncertain = {Policy.PRESENT: 1, Policy.ABSENT: 0, Policy.EXCLUDE: None}
-    tables: list[dict[int, int | None]] = [
-        {
-            State.PRESENT.code: 1,
-            State.ABSENT.code: 0,
-            State.NOT_MENTIONED.code: 0,
-            State.UNCERTAIN.code: uncertain[policy],
-        }
-        for policy in per_finding(label_set.prediction_policies, label_set.ids)
-    ]
-    return lambda codes: [table[code] for table, code in zip(tables, codes, strict=True)]

@@ -22,6 +22,16 @@ STUDY_VARIABLE = "WORKBENCH_STUDY"
 ACTOR_VARIABLE = "WORKBENCH_AS"
 
 
+def labeler_of(settings: StudySettings, folder: Path, name: str) -> LabelerSettings:
+    """Return the settings of a labeler of the study in ``folder``. Raises NotFoundError, naming those it has."""
+    config = settings.labelers.get(name)
+    if config is None:
+        known = ", ".join(sorted(settings.labelers))
+        raise NotFoundError(f"This study has no labeler called {name}; it has: {known}.")
+    file = folder / config.file if config.file else None
+    return settings_of(name, file=file, **config.model_dump(exclude={"file"}))
+
+
 @dataclass(frozen=True, slots=True)
 class Study:
     """An open study. ``label_set`` already carries the study's own policies where it has some."""
@@ -49,12 +59,7 @@ class Study:
 
     def labeler(self, name: str) -> LabelerSettings:
         """Return the settings of a labeler of the study. Raises NotFoundError, naming those it has."""
-        config = self.settings.labelers.get(name)
-        if config is None:
-            known = ", ".join(sorted(self.settings.labelers))
-            raise NotFoundError(f"This study has no labeler called {name}; it has: {known}.")
-        file = self.folder / config.file if config.file else None
-        return settings_of(name, file=file, **config.model_dump(exclude={"file", "api_key_env"}))
+        return labeler_of(self.settings, self.folder, name)
 
     def actor(self, name: str | None = None) -> Actor:
         """Return the acting person: as named, else by WORKBENCH_AS, else the user of this computer, else the only lead.
