@@ -184,6 +184,19 @@ def test_a_slow_call_from_before_a_pause_does_not_hold_up_the_one_that_goes_ahea
     run(main())
 
 
+def test_a_call_that_hangs_after_a_pause_does_not_hold_up_all_others() -> None:
+    async def main() -> None:
+        pool, server = pool_of(8), Server(lambda number: busy(1.0) if number < 8 else None)
+        answers = asyncio.create_task(asked(pool, server, 8))
+        await asyncio.sleep(1)
+        server.takes = 300.0  # every answer from now on
+        await answers
+        after = sorted(sent - 1000 for sent in server.sent if sent > 1000)
+        assert after == pytest.approx([after[0] + 2 * i for i in range(8)])
+
+    run(main())
+
+
 def test_pauses_in_a_row_double_and_stop_the_run_in_the_end() -> None:
     async def main() -> None:
         server = Server(lambda _: busy(), takes=0.0)

@@ -29,6 +29,7 @@ class Patience:
     busy_tries: int = 12
     first_wait: float = 1.0
     longest_wait: float = 60.0
+    next_ahead: float = 2.0  # after a pause one more goes ahead each time so long, however slow the answers are
     longest_pause: float = 600.0  # where a server asks for more, the run stops instead
     given_up: int = 20  # calls in a row that brought nothing stop the run
     never_answered: int = 3  # and so do so many where the server has not answered once
@@ -62,8 +63,9 @@ class Pool:
 
     At most ``concurrency`` are in flight. When the server says it is busy, nothing more is sent for as long as it
     asks, at least; the longest it asked for holds, whatever is said by replies to calls that were sent before. After
-    the pause one call goes ahead, and with each answer one more, up to half of what was in flight before the pause;
-    from there the number grows by one for each round that brings no such reply. Who waits is served in turn.
+    the pause one call goes ahead, and with each answer (or each two seconds) one more, up to half of what was in
+    flight before the pause; from there the number grows by one for each round that brings no such reply. Who waits is
+    served in turn.
 
     Where asking again cannot help, ``stopped`` says why in a sentence, and whatever would be sent then raises
     ``StoppedError``; what is in flight is let end. Waiting is done by a clock that nobody can set back.
@@ -218,9 +220,15 @@ class Pool:
             self._alarm = asyncio.get_running_loop().create_task(self._wake())
 
     async def _wake(self) -> None:
-        while (left := self._paused_until - self._clock()) > 0:
-            await self._sleep(left)  # it may have been made longer meanwhile
-        self._admit()
+        while not self.stopped:
+            while (left := self._paused_until - self._clock()) > 0:
+                await self._sleep(left)  # it may have been made longer meanwhile
+            self._admit()
+            if not self._waiting or self._window >= self.concurrency:
+                return
+            await self._sleep(self.patience.next_ahead)  # a call that hangs must not hold up all others
+            if self.pause_left == 0:
+                self._window = min(self._window + 1, self.concurrency)
 
     def _free(self) -> bool:
         return (

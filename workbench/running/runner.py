@@ -23,13 +23,13 @@ from workbench.domain.runs import (
     RunProgress,
     Usage,
 )
-from workbench.errors import WorkbenchError
+from workbench.errors import RightsError, WorkbenchError
 from workbench.labelers.base import Labeler
 from workbench.models.base import CallError, Trouble
 from workbench.running import liveness, spending
 from workbench.running.holding import Hold, held
 from workbench.running.pace import Speedometer
-from workbench.running.pool import Pool
+from workbench.running.pool import Pool, StoppedError
 from workbench.running.spending import Cap
 from workbench.storage.database import Database
 from workbench.storage.runs import usage_of
@@ -299,6 +299,8 @@ async def _outcome(labeler: Labeler, text: str, repeat: int) -> Extraction | Fai
         if error.trouble is Trouble.CLOSED:
             raise
         return Failure(error.trouble.value, str(error), error.calls)
+    except RightsError as error:  # the server may not be asked, whatever the text
+        raise StoppedError(str(error)) from error
     except WorkbenchError as error:
         return Failure(_OTHER, str(error))
     except Exception as error:  # noqa: BLE001 - one report must not end the run for all others
