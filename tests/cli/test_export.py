@@ -24,6 +24,7 @@ Run = Callable[..., Any]
         (["reference"], 300 * 21),
         (["reference", "development"], 300 * 21),
         (["agreement", "development-1"], 21),
+        (["agreement", "development-1", "--view", "four-states"], 21),
     ],
 )
 def test_each_table_is_written_in_both_formats_with_the_same_rows(

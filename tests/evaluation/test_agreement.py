@@ -113,6 +113,27 @@ def test_two_states_with_gaps_as_irrcac_gives_them() -> None:
     assert (found.items, found.prevalence.n) == (9, 48)
 
 
+def test_four_states_with_gaps_as_irrcac_gives_them() -> None:
+    m = MISSING
+    rows = [
+        [1, 1, -2, 1, m, 1],
+        [-2, -2, -2, -2, -2, -2],
+        [-2, 1, -1, -2, m, m],
+        [1, 1, 1, 1, 1, 1],
+        [0, -2, -2, m, -2, 1],
+        [m, m, m, m, 1, m],
+        [-2, 0, -1, -2, -2, 0],
+        [m, -2, m, 0, -2, -2],
+        [1, -1, -1, 1, 1, m],
+        [0, 0, -2, 0, 0, 0],
+    ]
+    found = agreement(["f"], np.array(rows)[:, None, :], categories=FOUR_STATES).findings[0]
+    # irrCAC for Python, CAC(rows, categories=[1, 0, -1, -2], digits=10): gwet, fleiss, bp, krippendorff
+    irrcac = {"percent": 0.5444444444, "ac1": 0.4107078692, "fleiss": 0.3308853529, "brennan_prediger": 0.3925925926}
+    for name, expected in {**irrcac, "alpha": 0.3900830057}.items():
+        assert value(getattr(found, name)) == pytest.approx(expected, abs=1e-10), name
+
+
 @pytest.mark.parametrize("answer", [0, 1])
 def test_raters_who_all_say_the_same_vary_in_nothing(answer: int) -> None:
     found = of_votes([[answer] * 6] * 25)
@@ -194,21 +215,25 @@ def test_chance_raters_of_findings_with_unlike_prevalence_do_not_seem_to_agree()
     assert value(pooled.alpha) > 0.18
 
 
-def brute(rows: list[list[int]]) -> dict[str, float | None]:
+def brute(rows: list[list[int]], categories: tuple[int, ...]) -> dict[str, float | None]:
     """The coefficients from their definitions over pairs of ratings, category by category."""
     given = [[v for v in row if v != MISSING] for row in rows]
     pairable = [row for row in given if len(row) >= 2]
     pairs = [list(combinations(row, 2)) for row in pairable]
     pa = sum(sum(a == b for a, b in p) / len(p) for p in pairs) / len(pairs)
     rated = [row for row in given if row]
-    pi = [sum(row.count(k) / len(row) for row in rated) / len(rated) for k in (0, 1)]
+    pi = [sum(row.count(k) / len(row) for row in rated) / len(rated) for k in categories]
     together = sum(2 * sum(a == b == 1 for a, b in p) for p in pairs)
     possible = sum((a == 1) + (b == 1) for p in pairs for a, b in p)
     values = [v for row in pairable for v in row]
-    n, ones = len(values), sum(values)
+    n, q = len(values), len(categories)
     observed = sum(2 * sum(a != b for a, b in p) / (len(row) - 1) for row, p in zip(pairable, pairs, strict=True)) / n
-    expected = 2 * ones * (n - ones) / (n * (n - 1))
-    chance = {"fleiss": pi[0] ** 2 + pi[1] ** 2, "ac1": 2 * pi[0] * pi[1], "brennan_prediger": 0.5}
+    expected = sum(a != b for a, b in combinations(values, 2)) / (n * (n - 1) / 2)
+    chance = {
+        "fleiss": sum(p * p for p in pi),
+        "ac1": sum(p * (1 - p) for p in pi) / (q - 1),
+        "brennan_prediger": 1 / q,
+    }
     kappas = {name: (pa - pe) / (1 - pe) if pe < 1 else None for name, pe in chance.items()}
     kappas["fleiss"] = kappas["fleiss"] if expected else None
     return {
@@ -219,12 +244,15 @@ def brute(rows: list[list[int]]) -> dict[str, float | None]:
     }
 
 
-@given(st.lists(st.lists(st.sampled_from([0, 1, MISSING]), min_size=4, max_size=4), min_size=1, max_size=8))
-def test_coefficients_equal_their_definitions_over_pairs(rows: list[list[int]]) -> None:
-    found = of_votes(rows)
+@pytest.mark.parametrize("categories", [(0, 1), FOUR_STATES], ids=["two states", "four states"])
+@given(st.data())
+def test_coefficients_equal_their_definitions_over_pairs(categories: tuple[int, ...], data: st.DataObject) -> None:
+    answer = st.sampled_from([*categories, MISSING])
+    rows = data.draw(st.lists(st.lists(answer, min_size=4, max_size=4), min_size=1, max_size=8))
+    found = agreement(["f"], np.array(rows)[:, None, :], categories=categories).findings[0]
     if not found.items:
         return
-    for name, expected in brute(rows).items():
+    for name, expected in brute(rows, categories).items():
         figure = getattr(found, name)
         assert figure.value == pytest.approx(expected, abs=1e-12), name
 

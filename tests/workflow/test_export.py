@@ -20,7 +20,9 @@ from workbench.storage import annotations as annotation_store
 from workbench.storage import cohorts as cohort_store
 from workbench.storage import rounds as round_store
 from workbench.workflow import cohorts, export, ingest, reference, rounds
+from workbench.workflow.agreed import View
 from workbench.workflow.export import Shape
+from workbench.workflow.ingest import import_labels
 from workbench.workflow.opening import NewStudy, init_study
 from workbench.workflow.study import Study
 
@@ -209,6 +211,34 @@ def test_the_reference_says_per_item_what_the_votes_were_and_by_which_rule(
     assert (row["tie_becomes"], row["vote_policy"]) == ("not_present", rated.label_set.vote_policies.of(row["finding"]))
     assert row["label_set_hash"] == rated.label_set.hash
     assert row["frozen_at"] == frozen.created_at
+
+
+def test_agreement_says_in_each_row_which_view_it_is_and_between_which_states(
+    rated: Study, lead: Actor, tmp_path: Path
+) -> None:
+    summary = reference.summarize(rated, lead, reference.freeze(rated, lead, "development"))
+    for view, states in (
+        (View.TWO_STATES, "absent; present"),
+        (View.FOUR_STATES, "present; absent; uncertain; not_mentioned"),  # absent was imported, though not asked for
+    ):
+        path = tmp_path / f"{view}.parquet"
+        _, agreed = export.export_agreement(rated, lead, path, view=view)
+        rows = pq.read_table(path).to_pylist()
+        assert {(row["view"], row["states"]) for row in rows} == {(view.value, states)}
+        assert agreed == summary.views[view].agreement  # the page, the command line and the file say the same
+
+
+def test_a_later_version_is_exported_with_what_it_was_made_from_and_why(
+    rated: Study, lead: Actor, write_labels: Callable[..., Path], tmp_path: Path
+) -> None:
+    first = reference.freeze(rated, lead, "development")
+    import_labels(rated, lead, write_labels("rater4.csv", ("r3", "1", {"pleural_effusion": "1"})))
+    second = reference.freeze(rated, lead, "development", reason="rater 4 read r3 again")
+    for frozen, made_from, reason in ((first, None, None), (second, first.hash, "rater 4 read r3 again")):
+        export.export_reference(rated, lead, tmp_path / "r.parquet", name=frozen.name)
+        rows = pq.read_table(tmp_path / "r.parquet").to_pylist()
+        told = {(row["reference"], row["reference_hash"], row["made_from"], row["reason"]) for row in rows}
+        assert told == {(frozen.name, frozen.hash, made_from, reason)}
 
 
 def test_agreement_has_a_row_per_finding_and_a_reason_where_there_is_no_figure(

@@ -8,6 +8,7 @@ import typer
 from workbench.cli.options import AsOption, JsonOption, StudyOption
 from workbench.cli.output import Output, figure
 from workbench.workflow import export
+from workbench.workflow.agreed import View
 from workbench.workflow.export import Exported, Shape
 from workbench.workflow.opening import open_study
 
@@ -76,6 +77,9 @@ def agreement(
     name: NameArgument = None,
     *,
     out: OutOption,
+    view: Annotated[
+        View, typer.Option("--view", help="Agreement on the votes as two states (primary), or on the four states.")
+    ] = View.TWO_STATES,
     form: TableFormatOption = None,
     study: StudyOption = None,
     as_name: AsOption = None,
@@ -84,14 +88,15 @@ def agreement(
     """Write how far the raters of a reference agree, one row per finding, with n and the reason where undefined.
 
     \b
-    Example:
+    Examples:
       workbench export agreement development-1 -o agreement.csv
+      workbench export agreement development-1 --view four-states -o agreement-four.csv
     """
     opened = open_study(study)
-    written, agreed = export.export_agreement(opened, opened.actor(as_name), out, name=name, form=form)
+    written, agreed = export.export_agreement(opened, opened.actor(as_name), out, name=name, form=form, view=view)
     overall = agreed.overall
     mean = f"Mean over {overall.alpha.n} findings: alpha {figure(overall.alpha)}; over {overall.ac1.n}: AC1 "
-    _tell(written, as_json, f"{mean}{figure(overall.ac1)}.")
+    _tell(written, as_json, f"Agreement on {view.words}.", f"{mean}{figure(overall.ac1)}.")
 
 
 @export_app.command("audit")

@@ -20,8 +20,7 @@ from workbench.domain.annotations import Annotation
 from workbench.domain.cohorts import Cohort, Purpose
 from workbench.domain.findings import MISSING, LabelSet, State
 from workbench.errors import ConflictError, NotFoundError, RightsError
-from workbench.evaluation.agreement import Agreement, agreement
-from workbench.evaluation.consensus import collapse, per_finding
+from workbench.evaluation.agreement import Agreement
 from workbench.formats.exports import Column, Form, Kind, form_of, write_table
 from workbench.formats.votes import LONG, Vote, long_rows, wide_columns, wide_row
 from workbench.storage import annotations as annotation_store
@@ -33,8 +32,10 @@ from workbench.storage import references as reference_store
 from workbench.storage import reports as report_store
 from workbench.storage import rounds as round_store
 from workbench.storage.references import ReferenceHead
+from workbench.workflow.agreed import Agreed, View, agreed
 from workbench.workflow.blindness import require_sighted
 from workbench.workflow.cohorts import list_cohorts, require_unlocked
+from workbench.workflow.reference import asked_for
 from workbench.workflow.rounds import last_round
 from workbench.workflow.study import Study
 
@@ -132,12 +133,18 @@ def export_reference(
 
 
 def export_agreement(
-    study: Study, actor: Actor, path: Path, *, name: str | None = None, form: str | None = None
+    study: Study,
+    actor: Actor,
+    path: Path,
+    *,
+    name: str | None = None,
+    form: str | None = None,
+    view: View = View.TWO_STATES,
 ) -> tuple[Exported, Agreement]:
     """Write how far the raters of a reference agree, one row per finding, and return it too.
 
-    Labels are collapsed by the reference's vote policies (method 7). Each coefficient has its value, n, 95 % interval
-    and, where it is undefined, the reason.
+    On two states labels are collapsed by the reference's vote policies, on four they are as given (method 7); each row
+    says which. Each coefficient has its value, n, 95 % interval and, where it is undefined, the reason.
 
     Raises:
         InputError: a single rater made the reference.
@@ -148,21 +155,22 @@ def export_agreement(
     written = _form(study, path, form)
     with study.database.snapshot() as conn:
         closed = _closed(study, actor, conn, name, to="export its agreement")
-        agreed = _agreement(conn, closed)
+        found = _agreement(study, conn, closed, view)
     columns = [Column("reference"), Column("reference_hash"), Column("simulated", Kind.FLAG)]
-    columns += [Column("finding"), Column("reports", Kind.WHOLE)]
-    for figure in agreed.overall.figures():
+    columns += [Column("view"), Column("states"), Column("finding"), Column("reports", Kind.WHOLE)]
+    about = [closed.reference.name, closed.reference.hash, closed.reference.simulated]
+    about += [view.value, "; ".join(state.value for state in found.states)]
+    for figure in found.agreement.overall.figures():
         columns += [Column(figure, Kind.NUMBER), Column(f"{figure}_n", Kind.WHOLE), Column(f"{figure}_reason")]
         columns += [Column(f"{figure}_low", Kind.NUMBER), Column(f"{figure}_high", Kind.NUMBER)]
     rows = []
-    for finding, found in zip(agreed.finding_ids, agreed.findings, strict=True):
-        head = closed.reference
-        row: list[object] = [head.name, head.hash, head.simulated, finding, found.items]
-        for value in found.figures().values():
+    for finding, coefficients in zip(found.agreement.finding_ids, found.agreement.findings, strict=True):
+        row: list[object] = [*about, finding, coefficients.items]
+        for value in coefficients.figures().values():
             row += [value.value, value.n, value.reason or None, value.low, value.high]
         rows.append(row)
     count = write_table(path, columns, rows, written)
-    return _exported(study, actor, closed, Exported(path, written, count)), agreed
+    return _exported(study, actor, closed, Exported(path, written, count)), found.agreement
 
 
 def export_audit(study: Study, actor: Actor, path: Path, *, form: str | None = None) -> Exported:
@@ -203,6 +211,8 @@ REFERENCE_COLUMNS = (
     Column("adjudicated", Kind.FLAG),
     Column("reference"),
     Column("reference_hash"),
+    Column("made_from"),
+    Column("reason"),
     Column("k", Kind.WHOLE),
     Column("n", Kind.WHOLE),
     Column("tie_becomes"),
@@ -351,6 +361,8 @@ def _reference_rows(conn: Connection, closed: _Closed) -> Iterator[Sequence[obje
                 (report_id, finding) in adjudicated,
                 head.name,
                 head.hash,
+                head.parent_hash,
+                head.reason or None,
                 rule.k,
                 rule.n,
                 rule.tie.value,
@@ -363,7 +375,7 @@ def _reference_rows(conn: Connection, closed: _Closed) -> Iterator[Sequence[obje
             )
 
 
-def _agreement(conn: Connection, closed: _Closed) -> Agreement:
+def _agreement(study: Study, conn: Connection, closed: _Closed, view: View) -> Agreed:
     findings, raters = closed.label_set.ids, closed.reference.raters
     report_ids = sorted(closed.cohort.members)
     codes = np.full((len(report_ids), len(findings), len(raters)), MISSING, dtype=np.int8)
@@ -372,5 +384,11 @@ def _agreement(conn: Connection, closed: _Closed) -> Agreement:
             labels = [given.states.get(finding, State.NOT_MENTIONED).code for finding in findings]
             codes[i // len(raters), :, i % len(raters)] = labels
     patients = report_store.patients(conn)
-    collapsed = collapse(codes, per_finding(closed.reference.vote_policies, findings))
-    return agreement(findings, collapsed, patients=[patients[report] for report in report_ids])
+    return agreed(
+        view,
+        findings,
+        codes,
+        policies=closed.reference.vote_policies,
+        asked=asked_for(study, closed.cohort),
+        patients=[patients[report] for report in report_ids],
+    )
