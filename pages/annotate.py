@@ -17,8 +17,8 @@ names = annotate.ratable_cohorts(here.study)
 if not names:
     widgets.head("Annotate", "Here you label reports, one at a time.")
     widgets.missing("There is no cohort to label yet. The study lead allocates one on the page Cohorts.")
-widgets.head(
-    "Annotate",
-    "Mark what the report says is there. What you leave at – counts as not mentioned; :red[●] is dangerous to miss.",
+rating.head(
+    "Mark what the report says is there, then submit. What you leave at – counts as not mentioned; "
+    ":red[●] is dangerous to miss."
 )
 rating.desk(here, names)

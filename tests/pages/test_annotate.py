@@ -6,6 +6,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 from streamlit.testing.v1.element_tree import ButtonGroup
 
+from workbench.domain.annotations import Mark
 from workbench.domain.findings import State
 from workbench.ui import rating
 from workbench.ui.state import Here
@@ -107,7 +108,7 @@ def test_none_of_these_is_closed_once_something_is_marked(open_page: Open, study
 
 def test_a_round_closed_meanwhile_refuses_in_a_sentence(open_page: Open, study: Study, first: Entry) -> None:
     app = open_page(study.folder, "annotate", RATER)
-    freeze(study, study.actor(LEAD), "validation")
+    freeze(study, study.actor(LEAD), "validation", incomplete=True)
     mark(app, first, "fracture", State.PRESENT)
     assert not app.exception
     assert "validation-round-1 is closed" in app.info[0].value.replace("\\", "")
@@ -224,3 +225,62 @@ def test_a_second_reading_looks_like_any_other(open_page: Open, study: Study) ->
     (line,) = [m.value for m in app.main.markdown if "Report " in m.value]
     assert line.replace("\\", "") == f"**Report {again + 1} of {len(order)}** · {order[again].report_id} · new"
     assert own(study, order[again]) is None
+
+
+def toggle(app: AppTest, *, on: bool) -> AppTest:
+    return app.toggle(key="rate.highlight").set_value(on).run()
+
+
+def report_html(app: AppTest) -> str:
+    return next(str(e.proto.body) for e in app.main.get("html") if "wb-report" in str(e.proto.body))
+
+
+def test_phrases_are_highlighted_on_request_only(open_page: Open, study: Study) -> None:
+    app = open_page(study.folder, "annotate", RATER)
+    assert "<mark>" not in report_html(app)
+    toggle(app, on=True)
+    assert "<mark>" in report_html(app)
+    assert any("can draw the eye" in caption.value for caption in app.main.caption)
+
+
+def test_highlighting_is_recorded_at_once_and_stays_when_it_is_switched_off(
+    open_page: Open, study: Study, first: Entry
+) -> None:
+    app = open_page(study.folder, "annotate", RATER)
+    toggle(app, on=True)
+    draft = open_report(study, study.actor(RATER), "validation", first).own
+    assert draft is not None
+    assert (draft.marks, draft.submitted) == ({Mark.HIGHLIGHTED}, False)
+    toggle(app, on=False)
+    press(app, "none")
+    press(app, "none")
+    order = queue(study, study.actor(RATER), "validation").order
+    marks = [open_report(study, study.actor(RATER), "validation", entry).submitted for entry in order[:2]]
+    assert [Mark.HIGHLIGHTED in (m.marks if m else ()) for m in marks] == [True, False]
+
+
+def test_highlighting_goes_on_with_the_next_report_and_is_recorded_there_too(open_page: Open, study: Study) -> None:
+    app = open_page(study.folder, "annotate", RATER)
+    toggle(app, on=True)
+    press(app, "none")
+    second = queue(study, study.actor(RATER), "validation").order[1]
+    own = open_report(study, study.actor(RATER), "validation", second).own
+    assert own is not None
+    assert Mark.HIGHLIGHTED in own.marks
+
+
+def test_looking_at_a_submitted_report_with_highlights_leaves_it_submitted(
+    open_page: Open, study: Study, first: Entry
+) -> None:
+    app = open_page(study.folder, "annotate", RATER)
+    press(app, "none")
+    press(app, "previous")
+    toggle(app, on=True)
+    assert first in queue(study, study.actor(RATER), "validation").submitted
+
+
+def test_without_an_accepted_prompt_there_is_nothing_to_highlight(
+    open_page: Open, study: Study, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("workbench.workflow.highlighting.phrases", lambda *_: None)
+    assert open_page(study.folder, "annotate", RATER).toggle(key="rate.highlight").disabled

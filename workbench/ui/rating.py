@@ -10,34 +10,21 @@ import streamlit as st
 
 from workbench.domain.annotations import Annotation, Mark
 from workbench.domain.findings import Finding, State
-from workbench.ui import rating_state, reading, shortcuts, state, widgets
+from workbench.errors import WorkbenchError
+from workbench.text.phrases import PhraseFinder
+from workbench.ui import practising, rating_state, rating_work, reading, shortcuts, state, widgets
 from workbench.ui.rating_state import Desk, Sheet
+from workbench.ui.rating_style import FOUR_STYLE, STYLE
+from workbench.ui.rating_work import PRACTICE
 from workbench.ui.undisturbed import undisturbed
-from workbench.workflow import annotate
+from workbench.workflow import annotate, highlighting
 from workbench.workflow.annotate import Queue, RatingTask
 
 ORDER = (State.NOT_MENTIONED, State.ABSENT, State.UNCERTAIN, State.PRESENT)
 SHOWN = {State.NOT_MENTIONED: "–", State.ABSENT: "absent", State.UNCERTAIN: "uncertain", State.PRESENT: "present"}
 MINUTE = 60
+PRIMING = "Highlighting can draw the eye to what a prompt expects: read every word. That it was used is recorded."
 NBSP = "\u00a0"  # keeps the dot on the line of the name's last word
-
-STYLE = """<style>
-.wb-sentence {cursor: pointer; border-radius: .2rem}
-.wb-sentence:hover {background: rgba(147,161,163,.18)}
-.wb-sentence.evidence {background: rgba(224,164,60,.30)}
-.wb-sentence.evidence::after {content: " " attr(data-for); font-size: .72rem; font-weight: 600; opacity: .8}
-kbd.wb-key, .st-key-rating [data-testid=stButtonGroup] > label code {display: inline-block; min-width: 1.25rem;
-  text-align: center; padding: .02rem .28rem; margin-right: .3rem; border: 1px solid rgba(147,161,163,.65);
-  border-bottom-width: 2px; border-radius: .28rem; background: rgba(147,161,163,.12); color: inherit;
-  font: 600 .74rem/1.15 ui-monospace, monospace; text-transform: uppercase}
-[data-testid=stMain]:focus-visible {outline: none; box-shadow: none; border-color: transparent}
-.wb-keys {display: grid; grid-template-columns: 1fr 1fr; gap: .25rem 1.2rem; font-size: .86rem}
-.st-key-rate_ears {position: absolute; height: 0; overflow: hidden}
-.st-key-rate_bar p {font-size: .85rem}
-.st-key-rating [data-testid=stButtonGroup] > label {flex-basis: 45%}
-.st-key-rating [data-testid=stButtonGroup] > label p {font-size: .82rem}
-.st-key-rating [data-testid=stButtonGroup] button {padding: 0 .15rem}
-</style>"""
 
 
 def finding_help(finding: Finding) -> str:
@@ -56,40 +43,69 @@ def keys(here: state.Here) -> dict[str, str]:
     return dict(zip((f.id for f in findings), shortcuts.keys_of([f.name for f in findings]), strict=True))
 
 
+def head(lead: str) -> None:
+    """Draw the page's heading in one line with what to do: the rest of the height is for report and findings."""
+    with st.container(horizontal=True, vertical_alignment="center", gap="medium", key="rate_head"):
+        st.header("Annotate", anchor=False, width="content")
+        st.markdown(lead, width="content")
+
+
 @st.fragment
 def desk(here: state.Here, names: Sequence[str]) -> None:
     """Draw everything of the page below its heading: choosing a cohort, the way through it, report and controls."""
     st.html(STYLE)
     rating_state.hear(here)  # what arrived while an earlier press was being worked off
-    with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
-        cohort = _cohort(here, names)
-        queue = annotate.queue(here.study, here.actor, cohort)
-        if not queue.order:
-            widgets.missing(queue.closed)
+    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+        cohort = practising.banner() if practising.is_on() else _cohort(here, names)
+        try:
+            queue = rating_work.queue(here.study, here.actor, cohort)
+        except WorkbenchError as error:
+            widgets.refuse(error)
+            practising.button(here)
+            return
         entry = None if queue.closed else rating_state.current(here, cohort, queue)
         _progress(here, cohort, queue, entry)
-    if queue.closed:
-        widgets.missing(queue.closed)
-    if st.session_state.get(rating_state.PAUSE):
-        _pause(queue)
-        return
-    if entry is None:
-        st.success("You have submitted every report of this cohort. Thank you.", icon=":material/done_all:")
-        return
-    at = Desk(here, cohort, entry)
-    task = annotate.open_report(here.study, here.actor, cohort, entry)
-    rating_state.start_clock(at, task)
-    sheet = rating_state.sheet_of(task)
-    left, right = st.columns([6, 11], gap="medium")
-    with left:
-        _report(at, queue, task, sheet)
-    with right, st.container(key="rating"):
-        _controls(at, task, sheet)
-        _bar(at, task, sheet)
-    with st.container(key="rate_ears"):
-        shortcuts.listen(at.on, {key: f for f, key in keys(here).items() if key}, lambda: rating_state.hear(here))
+        practising.button(here)
+        with st.container(key="rate_help", width="content"):
+            _help(here)
+    _desk(here, cohort, queue, entry)
     if shortcuts.waiting():
         st.rerun()  # a new session knows what the browser has kept only from here on
+
+
+def _desk(here: state.Here, cohort: str, queue: Queue, entry: annotate.Entry | None) -> None:
+    if queue.closed:
+        widgets.missing(queue.closed)
+    if cohort and st.session_state.get(rating_state.PAUSE):
+        _pause(queue)
+    elif entry is not None:
+        if cohort:
+            practising.offer(here, queue)
+        _report_and_controls(Desk(here, cohort, entry), queue)
+    elif cohort:
+        st.success("You have submitted every report of this cohort. Thank you.", icon=":material/done_all:")
+    else:
+        practising.summary(here)
+
+
+def _report_and_controls(at: Desk, queue: Queue) -> None:
+    here = at.here
+    task = rating_work.open_report(here.study, here.actor, at.cohort, at.entry)
+    rating_state.start_clock(at, task)
+    told = at.cohort == PRACTICE and task.submitted is not None
+    left, right = st.columns([5, 11] if len(task.states) == len(ORDER) else [6, 11], gap="medium")
+    with left:
+        task = _report(at, queue, task)
+    with right, st.container(key="rating"):
+        if told:
+            practising.feedback(at)
+        else:
+            sheet = rating_state.sheet_of(task)
+            _controls(at, task, sheet)
+            _bar(at, task, sheet)
+    with st.container(key="rate_ears"):
+        heard = {} if told else {key: f for f, key in keys(here).items() if key}
+        shortcuts.listen(at.on, heard, lambda: rating_state.hear(here))
 
 
 def _cohort(here: state.Here, names: Sequence[str]) -> str:
@@ -97,23 +113,27 @@ def _cohort(here: state.Here, names: Sequence[str]) -> str:
     if "annotate.cohort" not in st.session_state:
         queues = {name: annotate.queue(here.study, here.actor, name) for name in names}
         first = next((i for i, q in enumerate(queues.values()) if not q.closed and q.next), 0)
-    return st.selectbox("Cohort", names, index=first, key="annotate.cohort", width=200)
+    return st.selectbox(
+        "Cohort",
+        names,
+        index=first,
+        key="annotate.cohort",
+        width=190,
+        label_visibility="collapsed",
+        format_func=lambda name: f"Cohort {name}",
+        persist_state="session",
+    )
 
 
 def _progress(here: state.Here, cohort: str, queue: Queue, entry: annotate.Entry | None) -> None:
     total, done = len(queue.order), len(queue.submitted)
-    told = [f"{done} of {total} reports submitted"]
-    if queue.drafts - queue.flagged:
-        told.append(f"{len(queue.drafts - queue.flagged)} in draft")
-    if queue.flagged:
-        told.append(f"{len(queue.flagged)} to come back to")
-    if queue.seconds is not None and done < total:
-        told.append(f"about {duration(queue.seconds * (total - done))} left")
-    st.progress(done / total, text=" · ".join(told), width=470)
+    if not total:
+        return
+    st.progress(done / total, text=" · ".join(_told(queue, "reports" if cohort else "practice reports")))
     at = queue.order.index(entry) if entry else total
     for label, icon, step in (("Previous", "back", -1), ("Next", "forward", 1)):
         there = at + step
-        possible = entry is not None and 0 <= there < total
+        possible = not queue.closed and 0 <= there < total
         st.button(
             label,
             icon=f":material/arrow_{icon}:",
@@ -121,10 +141,20 @@ def _progress(here: state.Here, cohort: str, queue: Queue, entry: annotate.Entry
             key=f"rate.{label.lower()}",
             on_click=rating_state.go_to,
             args=(here, cohort, queue.order[there] if possible else None),
-            help="In your own order of reports; a change is saved already.",
+            help="In your own order of reports; a change is saved already." if cohort else None,
         )
-    with st.container(key="rate_help", width="content"):
-        _help(here)
+
+
+def _told(queue: Queue, noun: str) -> list[str]:
+    total, done = len(queue.order), len(queue.submitted)
+    told = [f"{done} of {total} {noun} submitted"]
+    if queue.drafts - queue.flagged:
+        told.append(f"{len(queue.drafts - queue.flagged)} in draft")
+    if queue.flagged:
+        told.append(f"{len(queue.flagged)} to come back to")
+    if queue.seconds is not None and done < total:
+        told.append(f"about {duration(queue.seconds * (total - done))} left")
+    return told
 
 
 def duration(seconds: float) -> str:
@@ -173,16 +203,38 @@ def _pause(queue: Queue) -> None:
     )
 
 
-def _report(at: Desk, queue: Queue, task: RatingTask, sheet: Sheet) -> None:
+def _report(at: Desk, queue: Queue, task: RatingTask) -> RatingTask:
+    """Draw the report and return the task, which is another one when highlighting was recorded."""
     place = queue.order.index(at.entry) + 1
-    st.markdown(f"**Report {place} of {len(queue.order)}** · {widgets.plain(at.entry.report_id)} · {_status(task)}")
+    line, reader = st.container(), st.container(key="rate_reader", height=640, border=False)
+    phrases = _phrases(at) if at.cohort else None
+    if phrases:
+        task = rating_state.highlighted(at, task)
+    line.markdown(f"**Report {place} of {len(queue.order)}** · {widgets.plain(at.entry.report_id)} · {_status(task)}")
     evidence: dict[str, list[str]] = {}
-    for finding, words in sheet.evidence.items():
+    for finding, words in rating_state.sheet_of(task).evidence.items():
         evidence.setdefault(words, []).append(at.here.study.label_set.get(finding).name)
-    with st.container(height=640, border=False):
-        shown = reading.report_html(task.report, at.here.study.settings.sections, evidence)
+    # Another report begins at its top again: its container is another one.
+    with reader, st.container(key=at.key("report")):
+        shown = reading.report_html(task.report, at.here.study.settings.sections, evidence, phrases)
         # Says with the text itself which report is on the screen: a key is meant for that one.
         st.html(f'<div class="wb-on" data-on="{html.escape(at.on)}">{shown}</div>')
+    return task
+
+
+def _phrases(at: Desk) -> PhraseFinder[str] | None:
+    """Draw the switch for highlighting and return what is highlighted, None while it is off."""
+    phrases = highlighting.phrases(at.here.study, at.here.actor)
+    with st.container(key="rate_highlighting"):
+        wanted = st.toggle(
+            "Highlight phrases",
+            key="rate.highlight",
+            disabled=phrases is None,
+            help="The words by which the accepted prompt names findings." if phrases else "No prompt is accepted yet.",
+        )
+        if wanted:
+            st.caption(PRIMING)
+    return phrases if wanted else None
 
 
 def _status(task: RatingTask) -> str:
@@ -197,6 +249,8 @@ def _controls(at: Desk, task: RatingTask, sheet: Sheet) -> None:
     """Draw the controls in two columns, grouped as the label set groups them, showing what was saved last."""
     label_set = at.here.study.label_set
     options = [s for s in ORDER if s in task.states]
+    if len(options) == len(ORDER):
+        st.html(FOUR_STYLE)
     key_of = keys(at.here)
     columns = st.columns(2, gap="small")
     placed = 0
@@ -249,7 +303,7 @@ def _picked(at: Desk, finding: str, widget: str) -> None:
 def _bar(at: Desk, task: RatingTask, sheet: Sheet) -> None:
     positive = {State.PRESENT, State.UNCERTAIN}.intersection(sheet.states.values())
     changed = task.submitted is not None and annotate.said(task.submitted.states) != sheet.states
-    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+    with st.container(horizontal=True, vertical_alignment="center", gap="small", key="rate_notes"):
         if changed:
             st.text_input(
                 "Why the submitted labels change",
@@ -257,18 +311,8 @@ def _bar(at: Desk, task: RatingTask, sheet: Sheet) -> None:
                 placeholder="Why the submitted labels change",
                 label_visibility="collapsed",
             )
-        noted = at.key("comment")
-        if noted not in st.session_state:
-            st.session_state[noted] = sheet.comment
-        st.text_input(
-            "Comment",
-            key=noted,
-            placeholder="Comment (optional)",
-            label_visibility="collapsed",
-            on_change=rating_state.comment,
-            args=(at,),
-            max_chars=1000,
-        )
+        if at.cohort:
+            _comment(at, sheet)
         st.caption(saved(task.own), width="content")
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key="rate_bar"):
         st.button(
@@ -286,13 +330,14 @@ def _bar(at: Desk, task: RatingTask, sheet: Sheet) -> None:
             on_click=lambda: rating_state.submit(at, none_of_these=True),
             help="Submits that the report mentions none of the findings.",
         )
-        st.button(
-            "Unsure, come back",
-            key="rate.come-back",
-            shortcut="Alt+U",
-            on_click=lambda: rating_state.come_back(at),
-            help="Keeps the draft, goes on, and comes back to this report at the end.",
-        )
+        if at.cohort:
+            st.button(
+                "Unsure, come back",
+                key="rate.come-back",
+                shortcut="Alt+U",
+                on_click=lambda: rating_state.come_back(at),
+                help="Keeps the draft, goes on, and comes back to this report at the end.",
+            )
         st.button(
             "Undo",
             key="rate.undo-button",
@@ -302,6 +347,21 @@ def _bar(at: Desk, task: RatingTask, sheet: Sheet) -> None:
     refused = st.session_state.get(rating_state.REFUSED)
     if refused is not None:
         widgets.refuse(refused)
+
+
+def _comment(at: Desk, sheet: Sheet) -> None:
+    noted = at.key("comment")
+    if noted not in st.session_state:
+        st.session_state[noted] = sheet.comment
+    st.text_input(
+        "Comment",
+        key=noted,
+        placeholder="Comment (optional)",
+        label_visibility="collapsed",
+        on_change=rating_state.comment,
+        args=(at,),
+        max_chars=1000,
+    )
 
 
 def saved(own: Annotation | None) -> str:

@@ -11,7 +11,8 @@ from workbench.domain.actors import Actor
 from workbench.domain.annotations import Mark
 from workbench.domain.findings import State
 from workbench.errors import WorkbenchError
-from workbench.ui import shortcuts, state
+from workbench.ui import rating_work, shortcuts, state
+from workbench.ui.rating_work import PRACTICE
 from workbench.ui.undisturbed import undisturbed
 from workbench.workflow import annotate
 from workbench.workflow.annotate import Act, Entry, Queue, RatingTask
@@ -21,6 +22,7 @@ BLOCK = 25  # reports after which a pause is offered
 CYCLE = (State.NOT_MENTIONED, State.PRESENT, State.UNCERTAIN, State.ABSENT)
 
 _CLOCK = "rate.clock"
+_HIGHLIT = "rate.highlit"
 _UNDO = "rate.undo"
 _LAST = "rate.last-finding"
 REFUSED = "rate.refused"
@@ -66,7 +68,7 @@ def sheet_of(task: RatingTask) -> Sheet:
     if task.own is None:
         return Sheet()
     own = task.own
-    return Sheet(annotate.said(own.states), own.evidence, own.comment, own.marks & {Mark.COME_BACK})
+    return Sheet(annotate.said(own.states), own.evidence, own.comment, own.marks & {Mark.COME_BACK, Mark.HIGHLIGHTED})
 
 
 def next_state(now: State, states: tuple[State, ...]) -> State:
@@ -103,7 +105,7 @@ def go_to(here: state.Here, cohort: str, entry: Entry | None) -> None:
 
 def _go_on(desk: Desk) -> None:
     """Open the next unfinished report; of those to come back to not the one at hand while there is another."""
-    queue = annotate.queue(desk.here.study, desk.here.actor, desk.cohort)
+    queue = rating_work.queue(desk.here.study, desk.here.actor, desk.cohort)
     following = queue.next
     if following == desk.entry:
         at = queue.order.index(desk.entry)
@@ -155,16 +157,16 @@ def _keep(
     if actor is None:
         return False
     try:
-        task = annotate.open_report(desk.here.study, actor, desk.cohort, desk.entry)
+        task = rating_work.open_report(desk.here.study, actor, desk.cohort, desk.entry)
         sheet = change(sheet_of(task), task)
-        annotate.save(
+        rating_work.save(
             desk.here.study,
             actor,
             desk.cohort,
             desk.entry,
             sheet.states,
             submitted=submitted,
-            marks=frozenset({Mark.NONE_OF_THESE}) if none_of_these else frozenset() if submitted else sheet.marks,
+            marks=_marks(desk, sheet, submitted=submitted, none_of_these=none_of_these),
             evidence=sheet.evidence,
             comment=sheet.comment,
             seconds=seconds(desk, task),
@@ -175,6 +177,26 @@ def _keep(
         st.session_state[REFUSED] = error
         return False
     return True
+
+
+def _marks(desk: Desk, sheet: Sheet, *, submitted: bool, none_of_these: bool) -> frozenset[Mark]:
+    kept = sheet.marks - {Mark.COME_BACK} if submitted else sheet.marks
+    if desk.token in st.session_state.get(_HIGHLIT, ()):
+        kept |= {Mark.HIGHLIGHTED}
+    return kept | {Mark.NONE_OF_THESE} if none_of_these else kept
+
+
+@undisturbed
+def highlighted(desk: Desk, task: RatingTask) -> RatingTask:
+    """Record that phrases are highlighted in the report at hand, also when that ends before it is submitted.
+
+    A report that is submitted is not made a draft by being looked at: should it be amended, the mark goes with that.
+    """
+    st.session_state.setdefault(_HIGHLIT, set()).add(desk.token)
+    if task.own is not None and (task.own.submitted or Mark.HIGHLIGHTED in task.own.marks):
+        return task
+    _keep(desk, lambda sheet, _: sheet)
+    return rating_work.open_report(desk.here.study, desk.here.actor, desk.cohort, desk.entry)
 
 
 def _with_state(sheet: Sheet, finding: str, wanted: State) -> Sheet:
@@ -302,7 +324,9 @@ def comment(desk: Desk) -> None:
 @undisturbed
 def come_back(desk: Desk) -> None:
     """Put the report aside as one to come back to, and go on."""
-    if hear(desk.here) and _keep(desk, lambda sheet, _: replace(sheet, marks=sheet.marks | {Mark.COME_BACK})):
+    if desk.cohort == PRACTICE or not hear(desk.here):
+        return
+    if _keep(desk, lambda sheet, _: replace(sheet, marks=sheet.marks | {Mark.COME_BACK})):
         _go_on(desk)
 
 
@@ -310,6 +334,9 @@ def come_back(desk: Desk) -> None:
 def submit(desk: Desk, *, none_of_these: bool) -> None:
     """Submit the report as it stands and go on; after each block of reports a pause is offered."""
     if not hear(desk.here):
+        return
+    if _is_answered(desk):
+        _go_on(desk)
         return
     reason = str(st.session_state.get(desk.key("reason"), ""))
     typed = st.session_state.get(desk.key("comment"))
@@ -319,6 +346,15 @@ def submit(desk: Desk, *, none_of_these: bool) -> None:
 
     if not _keep(desk, change, submitted=True, none_of_these=none_of_these, reason=reason):
         return
+    if desk.cohort == PRACTICE:
+        return  # what differs from the key is read first
     _go_on(desk)
     done = len(annotate.queue(desk.here.study, desk.here.actor, desk.cohort).submitted)
     st.session_state[PAUSE] = done if done % BLOCK == 0 else 0
+
+
+def _is_answered(desk: Desk) -> bool:
+    """Return whether it is a practice report whose feedback is on the screen."""
+    if desk.cohort != PRACTICE:
+        return False
+    return desk.entry in rating_work.queue(desk.here.study, desk.here.actor, PRACTICE).submitted

@@ -1,5 +1,7 @@
 """The lead's part of the page Reference: a round is opened, followed, closed, re-opened and its votes are frozen."""
 
+from collections.abc import Sequence
+
 import streamlit as st
 
 from workbench.domain.actors import Role
@@ -7,8 +9,8 @@ from workbench.domain.cohorts import Cohort
 from workbench.domain.hashing import short
 from workbench.domain.references import Reference
 from workbench.domain.rounds import RoundAction, RoundEvent
-from workbench.ui import data, freeze_panel, state, widgets
-from workbench.workflow import rounds
+from workbench.ui import data, freeze_panel, practising, state, widgets
+from workbench.workflow import practice, rounds
 from workbench.workflow.rounds import RoundView
 
 ACTIONS = {RoundAction.OPENED: "opened", RoundAction.CLOSED: "closed", RoundAction.REOPENED: "re-opened"}
@@ -111,6 +113,18 @@ def _progress(here: state.Here, cohort: Cohort, view: RoundView) -> None:
         columns[i % 3].progress(
             min(n / len(cohort.members), 1.0), text=f"{widgets.plain(rater)}: {n} of {len(cohort.members)}"
         )
+    if here.may(Role.LEAD, Role.ADMIN):
+        _practice(here, view.round.raters)
+
+
+def _practice(here: state.Here, raters: Sequence[str]) -> None:
+    """Draw how practice went, which the raters see of themselves only."""
+    if why := practising.available(here):
+        st.caption(f"Practice: {widgets.plain(why)}")
+        return
+    done = practice.progress(here.study, here.actor)
+    told = [f"{rater}: {practising.lead_text(done[rater])}" for rater in raters if rater in done]
+    st.caption(widgets.plain(f"Practice: {'; '.join(told)}." if told else "Practice: none of these raters has begun."))
 
 
 def _turning(here: state.Here, cohort: Cohort, view: RoundView) -> None:

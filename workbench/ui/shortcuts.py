@@ -17,6 +17,7 @@ HEARD = "rate.heard"
 _SEEN = "rate.heard.last"  # by tab
 ACTS = {"s": "submit", "n": "none", "u": "come-back", "z": "undo-button"}  # with Alt, by the names of their buttons
 DOUBLE = 300  # milliseconds; leaving a report again within them is one press that was made twice
+MOMENT = 100  # milliseconds after which a field has handed in what was written in it
 UNSAVED = "Not saved yet: your last keys wait for the server. Keep this page open."
 
 _LOOK = (
@@ -79,7 +80,10 @@ export default function ({ data, setStateValue }) {
       const name = data.acts[letter(e)];
       if (!name) return;
       hold(e);
-      if (!e.repeat && !leaving()) act(name);
+      if (e.repeat || leaving()) return;
+      // The field hands in what was written a moment after it lost the focus; the act must not overtake it.
+      if (writing) setTimeout(act, data.moment, name);
+      else act(name);
       return;
     }
     if (writing || e.ctrlKey || e.altKey || e.metaKey || e.repeat) return;
@@ -179,6 +183,7 @@ def listen(on: str, keys: Mapping[str, str], heard: Callable[..., object], *args
             "acts": dict(ACTS),
             "heard": dict(st.session_state.get(_SEEN, {})),
             "double": DOUBLE,
+            "moment": MOMENT,
             "unsaved": UNSAVED,
             "look": _LOOK,
         },

@@ -14,9 +14,10 @@ from workbench.domain.findings import State
 from workbench.domain.practice import PracticeAnswer, PracticeReport, PracticeSet
 from workbench.errors import ConflictError, InputError, NotFoundError
 from workbench.formats.practice import read_practice
+from workbench.storage import annotations as annotation_store
 from workbench.storage import practice as store
 from workbench.storage import reports as report_store
-from workbench.workflow.annotate import Entry, Queue, RatingTask
+from workbench.workflow.annotate import Act, Entry, Queue, RatingTask
 from workbench.workflow.study import Study
 
 _TO = "practise rating"
@@ -197,8 +198,11 @@ def save(
     none_of_these: bool = False,
     evidence: Mapping[str, str] | None = None,
     seconds: float | None = None,
+    act: Act | None = None,
 ) -> None:
     """Keep the rater's answer to a practice report, as a draft or submitted.
+
+    An act that was saved already adds nothing.
 
     Raises:
         InputError: a finding or state is not asked for, or nothing is marked and ``none_of_these`` does not say so.
@@ -216,6 +220,8 @@ def save(
         said = "findings are marked, so it cannot be none" if positive else "nothing is marked; say none"
         raise InputError(f"Report {entry.report_id}: {said} of these{'' if positive else ' if that is so'}.")
     with study.database.write() as conn:
+        if act and not annotation_store.take(conn, actor.name, act.tab, act.number):
+            return
         for before in store.latest(conn, made.hash, rater=actor.name):
             if before.report_id == entry.report_id and before.submitted:
                 raise ConflictError(f"You have submitted {entry.report_id} and seen its key; go on to the next one.")

@@ -1,0 +1,47 @@
+"""How the rater's desk looks: all of it within 1400 x 900, the report scrolling by itself."""
+
+STYLE = """<style>
+.wb-sentence {cursor: pointer; border-radius: .2rem}
+.wb-sentence:hover {background: rgba(147,161,163,.18)}
+.wb-sentence.evidence {background: rgba(224,164,60,.30)}
+.wb-sentence.evidence::after {content: " " attr(data-for); font-size: .72rem; font-weight: 600; opacity: .8}
+kbd.wb-key, .st-key-rating [data-testid=stButtonGroup] > label code {display: inline-block; min-width: 1.25rem;
+  text-align: center; padding: .02rem .28rem; margin-right: .3rem; border: 1px solid rgba(147,161,163,.65);
+  border-bottom-width: 2px; border-radius: .28rem; background: rgba(147,161,163,.12); color: inherit;
+  font: 600 .74rem/1.15 ui-monospace, monospace; text-transform: uppercase}
+[data-testid=stMain]:focus-visible {outline: none; box-shadow: none; border-color: transparent}
+.wb-keys {display: grid; grid-template-columns: 1fr 1fr; gap: .25rem 1.2rem; font-size: .86rem}
+.stMainBlockContainer {padding-top: 1.1rem; padding-bottom: 1rem}
+.stAppHeader {background: transparent}
+.wb-banner {margin-right: 3.5rem}
+.wb-banner.practice {margin: 0; font-weight: 600; white-space: nowrap}
+.st-key-rate_head {margin-bottom: -.55rem}
+.st-key-rate_head h2 {padding: 0}
+.stApp:has(.st-key-rate_offer) {--wb-offer: 4.2rem}
+.stApp:has(.st-key-rate_highlighting [data-testid=stCaptionContainer]) {--wb-priming: 3.2rem}
+[data-testid=stLayoutWrapper]:has(> .st-key-rate_reader) {flex: none; min-height: 0;
+  height: max(320px, calc(100vh - 17.3rem - var(--wb-offer, 0rem) - var(--wb-priming, 0rem)))}
+.st-key-rate_reader {height: 100% !important; padding-right: .3rem}
+[data-testid=stLayoutWrapper]:has(> .st-key-rate_feedback) {flex: none; min-height: 0;
+  height: max(300px, calc(100vh - 18rem))}
+.st-key-rate_feedback {height: 100% !important}
+.st-key-rate_highlighting {gap: .2rem}
+.st-key-rate_highlighting p {font-size: .82rem}
+.st-key-rate_offer {padding: .35rem .8rem !important; background: rgba(47,143,151,.07)}
+.stApp .st-key-rate_offer :is(p, [data-testid=stMarkdownContainer]) {margin: 0}
+.st-key-rate_ears {position: absolute; height: 0; overflow: hidden}
+.st-key-rate_bar p {font-size: .85rem}
+.st-key-rating [data-testid=stButtonGroup] > label {flex-basis: 45%}
+.st-key-rating [data-testid=stButtonGroup] > label p {font-size: .82rem}
+.st-key-rating [data-testid=stButtonGroup] button {padding: 0 .15rem}
+</style>"""
+
+# Four answers need the room that three leave free.
+FOUR_STYLE = """<style>
+.st-key-rating [data-testid=stButtonGroup] {gap: .2rem}
+.st-key-rating [data-testid=stButtonGroup] > label {flex-basis: 39%}
+.st-key-rating [data-testid=stButtonGroup] > label p {font-size: .78rem}
+.st-key-rating [data-testid=stButtonGroup] button {padding: 0 .05rem}
+.st-key-rating [data-testid=stButtonGroup] button p {font-size: .72rem; letter-spacing: -.01em}
+kbd.wb-key, .st-key-rating [data-testid=stButtonGroup] > label code {margin-right: .15rem; min-width: 1.1rem}
+</style>"""
