@@ -381,7 +381,7 @@ ON_THIS_COMPUTER = {  # they act on files that whoever calls can read or write a
 PRACTICE = {"practice.check", "practice.load"}  # reports outside the study that hold nobody's labels
 AFTER_ASKING = {"run.execute", "splits.reports_of"}  # they go on with what a call that asks has handed out
 INNER = {  # parts of the calls above, which ask; nothing outside the workflow uses them
-    "benchmarks.keep", "rounds.close_in", "slow_down.count", "slow_down.forgive",
+    "benchmarks.keep", "reference.first_look_in", "rounds.close_in", "slow_down.count", "slow_down.forgive",
     "unsubmitted.unsubmitted_in", "votes.read_votes",
 }  # fmt: skip
 WITHOUT_ACTOR = NAMES_AND_COUNTS | VALUES_ONLY | THE_DOOR | ON_THIS_COMPUTER | PRACTICE | AFTER_ASKING | INNER

@@ -9,8 +9,9 @@ import pytest
 from workbench.domain.actors import Actor
 from workbench.domain.references import Outcome, VoteRule
 from workbench.errors import InputError
+from workbench.workflow import adjudicate
 from workbench.workflow.ingest import import_labels
-from workbench.workflow.reference import freeze
+from workbench.workflow.reference import freeze, summarize
 from workbench.workflow.study import Study
 from workbench.workflow.versions import compare, difference
 
@@ -51,3 +52,16 @@ def test_a_first_version_has_nothing_before_it(rated: Study, lead: Actor) -> Non
     freeze(rated, lead, "development")
     with pytest.raises(InputError, match="development-1 is a first version"):
         compare(rated, lead, "development-1")
+
+
+def test_whoever_saw_the_first_versions_counts_cannot_adjudicate_the_second_blind(
+    rated: Study, lead: Actor, write_labels: Callable[..., Path]
+) -> None:
+    first = freeze(rated, lead, "development")
+    import_labels(rated, lead, write_labels("rater6.csv", ("r5", "1", {"pneumothorax": "1"})))
+    second = freeze(rated, lead, "development", reason="rater 6 had left r5 out")
+    assert adjudicate.closed_because(rated, second) == ""
+    summarize(rated, lead, first)
+    told = adjudicate.closed_because(rated, second)
+    assert "Dr. Lead looked at the counts of development-1" in told
+    assert "so development-2 can no longer be adjudicated blind" in told

@@ -9,13 +9,12 @@ from workbench.domain.references import Outcome, Reference
 from workbench.domain.reports import Report
 from workbench.domain.rounds import Adjudication
 from workbench.errors import ConflictError, InputError, NotFoundError, RightsError
-from workbench.storage import evaluations as evaluation_store
 from workbench.storage import references as reference_store
 from workbench.storage import reports as report_store
 from workbench.storage import rounds as store
 from workbench.workflow.blindness import require_sighted
 from workbench.workflow.cohorts import locked_report_ids
-from workbench.workflow.reference import cohort_of, require_closed
+from workbench.workflow.reference import cohort_of, first_look_in, require_closed
 from workbench.workflow.study import Study
 
 
@@ -58,14 +57,8 @@ def closed_because(study: Study, reference: Reference) -> str:
     if reference.adjudicated:
         return f"The reference {reference.name} is an adjudicated one already."
     with study.database.read() as conn:
-        seen = store.viewed(conn, reference.hash)
-        scored = any(e.reference_hash == reference.hash for e in evaluation_store.list_all(conn))
-    if seen is not None:
-        return (
-            f"{seen[0]} looked at the counts of {reference.name} on {seen[1]:%Y-%m-%d %H:%M} UTC, so it can no longer "
-            "be adjudicated blind."
-        )
-    return f"A run was scored on {reference.name}, so it can no longer be adjudicated blind." if scored else ""
+        seen = first_look_in(conn, reference)
+    return f"{seen}, so {reference.name} can no longer be adjudicated blind." if seen else ""
 
 
 def _check_still_blind(study: Study, reference: Reference) -> None:

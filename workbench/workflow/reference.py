@@ -4,6 +4,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from itertools import count
+from sqlite3 import Connection
 
 import numpy as np
 
@@ -153,7 +154,7 @@ def freeze(
             simulated=votes.simulated,
             last_annotation=annotation_store.last_id(conn),
             parent_hash=before[-1].hash if before else None,
-            reason=". ".join(filter(None, (reason.strip(), f"Not submitted: {_who(left)}" if left else ""))),
+            reason=". ".join(filter(None, (reason.strip(), _on_record(left)))),
         )
         if held and held.open:
             close_in(conn, cohort, actor, f"frozen as {reference.name}")
@@ -168,6 +169,14 @@ def freeze(
 
 def _who(left: Sequence[Unsubmitted]) -> str:
     return "; ".join(one.told for one in left)
+
+
+def _on_record(left: Sequence[Unsubmitted]) -> str:
+    if not left:
+        return ""
+    parts = [f"{one.rater} {one.missing} of {one.reports}" for one in left if one.missing]
+    parts += [f"{one.rater} {one.changed} changed since" for one in left if one.changed]
+    return f"Not submitted: {', '.join(parts)}"
 
 
 def _free_name(cohort_name: str, taken: Collection[str]) -> str:
@@ -325,16 +334,33 @@ def _require_first_look(study: Study, actor: Actor, reference: Reference) -> Non
     if reference.adjudicated or not any(i.tie or i.outcome is Outcome.SHORT for i in reference.items.values()):
         return
     with study.database.read() as conn:
-        seen = round_store.viewed(conn, reference.hash) is not None
-        scored = any(e.reference_hash == reference.hash for e in evaluation_store.list_all(conn))
+        seen = first_look_in(conn, reference)
         finished = any(head.parent_hash == reference.hash and head.adjudicated for head in reference_store.heads(conn))
-    if not (seen or scored or finished):
+    if not (seen or finished):
         actor.require(
             Role.LEAD,
             Role.ADMIN,
             Role.ADJUDICATOR,
             to=f"be the first to look at {reference.name}, since that ends its adjudication",
         )
+
+
+def first_look_in(conn: Connection, reference: Reference) -> str:
+    """Return who or what has shown counts of these votes, in a sentence; empty while nobody has seen any.
+
+    A look at any reference that was frozen on the same cohort under the same guideline shows them: at an earlier
+    version, or at one by another rule.
+    """
+    of_cohort = (reference.cohort_hash, reference.label_set_hash)
+    others = [head for head in reference_store.heads(conn) if (head.cohort_hash, head.label_set_hash) == of_cohort]
+    scored = {evaluation.reference_hash for evaluation in evaluation_store.list_all(conn)}
+    for head in sorted(others, key=lambda head: head.hash != reference.hash):
+        seen = round_store.viewed(conn, head.hash)
+        if seen is not None:
+            return f"{seen[0]} looked at the counts of {head.name} on {seen[1]:%Y-%m-%d %H:%M} UTC"
+        if head.hash in scored:
+            return f"A run was scored on {head.name}"
+    return ""
 
 
 def record_view(study: Study, actor: Actor, reference: Reference) -> None:
