@@ -47,7 +47,7 @@ MARKUP = (
 )
 # By id: a report's text, and pieces of it that must be seen as they stand.
 REPORTS = {
-    "long": ("FINDINGS: " + "The lungs are clear. " * 950 + "Tail end of it.", ["Tail end of it."]),
+    "long": ("FINDINGS: " + "The lungs are clear. " * 960 + "Tail end of it.", ["Tail end of it."]),
     "no-sections": ("Heart normal. Lungs clear; no effusion", ["Heart normal.", "no effusion"]),
     "arabic": ("FINDINGS: الرئتان صافيتان. لا يوجد استرواح.", ["الرئتان صافيتان", "لا يوجد استرواح"]),
     "hebrew": ("FINDINGS: הריאות נקיות. \u202eturned\u202c round.", ["הריאות נקיות", "turned"]),
@@ -66,7 +66,7 @@ REPORTS = {
 
 
 def made(folder: Path, file: Path) -> Study:
-    """A study with a hostile label set and the reports of a file, a round of one rater open on them."""
+    """A study with a hostile label set and the reports of a file in one cohort."""
     known = {LEAD: [Role.LEAD, Role.ADMIN], RATER: [Role.RATER]}
     new = NewStudy("Hostile", known, simulated="For tests.", with_prompts=False, sign_in=SignIn.PICK)
     init_study(folder, new).database.close()
@@ -155,7 +155,7 @@ def test_hostile_reports_are_labelled_by_keyboard_and_go_out_and_come_back_intac
 ) -> None:
     rater, lead = study.actor(RATER), study.actor(LEAD)
     order = annotate.queue(study, rater, "development").order
-    assert len(REPORTS["long"][0]) > 19_000
+    assert len(REPORTS["long"][0]) > 20_000
     for place, entry in enumerate(order, 1):
         label(desk, study, place, entry.report_id)
     assert browsing.exceptions(desk) == []

@@ -80,6 +80,8 @@ def test_a_lead_may_add_raters_and_adjudicators_and_no_admin(open_page: Open, em
     make(app, "Dr. New")
     assert empty.actor("Dr. New").roles == {Role.RATER}
     assert app.selectbox(key="people.who").options == ["Dr. New"]
+    name = next(field for field in app.main.text_input if field.label == "Name")
+    assert name.value == ""  # ready for the next one
 
 
 def test_the_last_admin_stays_and_the_page_says_why(open_page: Open, empty: Study) -> None:

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 import pandas as pd
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from workbench.domain.actors import Role
 from workbench.ui import sign_in, state, widgets
@@ -11,7 +12,7 @@ from workbench.workflow import people
 from workbench.workflow.people import Account, Issued
 from workbench.workflow.roster import told
 
-ISSUED = "people.issued"
+ISSUED, MADE = "people.issued", "people.made"
 MEANS = {
     Role.RATER: "rater: labels reports",
     Role.ADJUDICATOR: "adjudicator: decides ties blind",
@@ -45,7 +46,10 @@ def table(accounts: Sequence[Account], listed: dict[str, frozenset[Role]]) -> No
         hide_index=True,
         placeholder="never",
         alt="People with their roles and when they last signed in",
-        column_config={"Last signed in": st.column_config.DatetimeColumn(format="YYYY-MM-DD HH:mm")},
+        column_config={
+            "Name": st.column_config.TextColumn(width="large"),
+            "Last signed in": st.column_config.DatetimeColumn("Last signed in (UTC)", format="YYYY-MM-DD HH:mm"),
+        },
     )
 
 
@@ -83,7 +87,12 @@ def add_form(here: state.Here) -> None:
     """Draw the form that makes an account."""
     by_address = bool(sign_in.providers())
     with st.form("people.add", border=False):
-        name = st.text_input("Name", max_chars=people.LONGEST_NAME, help="As it will stand beside every judgement.")
+        name = st.text_input(
+            "Name",
+            max_chars=people.LONGEST_NAME,
+            help="As it will stand beside every judgement.",
+            key=f"people.add.name.{st.session_state.get(MADE, 0)}",
+        )
         roles = _roles("What they may do", here, "people.add.roles", [Role.RATER])
         email = st.text_input("E-mail address that the organisation knows them by") if by_address else ""
         place = st.container()
@@ -91,6 +100,7 @@ def add_form(here: state.Here) -> None:
     if pressed:
         with place, widgets.explained():
             made = people.add(here.study, here.actor, name, roles, email=email)
+            st.session_state[MADE] = st.session_state.get(MADE, 0) + 1  # the next name begins with an empty field
             _made(made, by_address=by_address, said=f"{made.person.name} has an account.")
 
 
@@ -100,7 +110,9 @@ def change_form(here: state.Here, accounts: Sequence[Account]) -> None:
     if not mine:
         st.caption("There is nobody here whose account you may change.")
         return
-    name = st.selectbox("Whose account", list(mine), key="people.who")
+    # Oneself last: nobody should change their own account because it stood there first.
+    names = sorted(mine, key=lambda each: each == here.person.name)
+    name = st.selectbox("Whose account", names, key="people.who")
     account = mine[name]
     if not account.person.active:
         _take_back(here, account)
@@ -114,11 +126,14 @@ def change_form(here: state.Here, accounts: Sequence[Account]) -> None:
             person = people.set_roles(here.study, here.actor, name, roles)
             state.say(f"{person.name} may now act as {told(person.roles)}.")
             st.rerun()
-    if sign_in.providers():
+    by_address = bool(sign_in.providers())
+    if by_address:
         _email_form(here, account)
-    else:
-        _code(here, name)
-    _deactivate(here, name)
+    refusal = st.container()
+    with st.container(horizontal=True):
+        if not by_address:
+            _code(here, name, refusal)
+        _deactivate(here, name)
 
 
 def _roles(label: str, here: state.Here, key: str, default: list[Role]) -> list[Role]:
@@ -135,8 +150,7 @@ def _made(made: Issued, *, by_address: bool, said: str) -> None:
     st.rerun()
 
 
-def _code(here: state.Here, name: str) -> None:
-    place = st.container()
+def _code(here: state.Here, name: str, place: DeltaGenerator) -> None:
     if st.button("Issue a new code", key="people.code", help="The old password stops working; signed out everywhere."):
         with place, widgets.explained():
             made = people.issue_code(here.study, here.actor, name)
