@@ -252,3 +252,13 @@ class RunProgress:
     def unanswered(self) -> int:
         """Return how many reports going on would ask for again: their last attempt brought no reply."""
         return self.failed.get(ExtractionStatus.FAILED.value, 0)
+
+
+@dataclass(frozen=True, slots=True)
+class Hello:
+    """That a labeler's server answered, when it was last asked something that holds nothing of any report."""
+
+    constraint: str  # how it holds replies to their form; see models.base.Constraint
+    served_model: str  # as the server names it
+    latency: float  # seconds that its last answer took
+    at: datetime

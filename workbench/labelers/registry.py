@@ -207,15 +207,29 @@ def _file(settings: LabelerSettings) -> Path:
     return Path(settings.file)
 
 
+def key_variable(settings: LabelerSettings) -> str | None:
+    """Return the environment variable that a labeler's key is read from, None where it is asked without a key."""
+    if settings.api_key_env is None and settings.kind in _KEY_VARIABLES and is_providers_own(settings):
+        return _KEY_VARIABLES[settings.kind]
+    return settings.api_key_env
+
+
+def require_key(settings: LabelerSettings) -> None:
+    """Refuse a labeler whose key is not there, before anything else is done for it.
+
+    Raises:
+        InputError: the variable that should hold it is not set.
+    """
+    _key(settings)
+
+
 def _key(settings: LabelerSettings) -> str | None:
     """Return the key of a server, None for one that is asked without. It is never kept with the settings.
 
     Raises:
         InputError: the variable that should hold it is not set.
     """
-    variable = settings.api_key_env
-    if variable is None and is_providers_own(settings):
-        variable = _KEY_VARIABLES[settings.kind]
+    variable = key_variable(settings)
     if variable is None:
         return None
     key = os.environ.get(variable, "").strip()

@@ -5,8 +5,10 @@ from urllib.parse import SplitResult, urlsplit
 
 from workbench.domain.runs import LabelerSettings
 from workbench.errors import InputError
+from workbench.models.egress import is_loopback
 
 _OWN_HOSTS = MappingProxyType({"openai": "api.openai.com", "anthropic": "api.anthropic.com"})
+_OWN_ADDRESSES = MappingProxyType({"openai": "https://api.openai.com/v1", "anthropic": "https://api.anthropic.com"})
 _LIKE = MappingProxyType({"openai": "http://127.0.0.1:8000/v1", "anthropic": "http://127.0.0.1:8000"})
 # What the provider's library puts behind the address itself.
 _ADDED = MappingProxyType(
@@ -37,6 +39,19 @@ def checked_address(settings: LabelerSettings) -> str:
             raise _wrong(settings, f"ends in {end}, which is added when it is used; take that end off")
     host = f"[{parts.hostname}]" if ":" in parts.hostname else parts.hostname
     return f"{parts.scheme}://{host}{f':{port}' if port else ''}{path}"
+
+
+def server_address(settings: LabelerSettings) -> str | None:
+    """Return the address that a labeler asks, None for one that asks no server."""
+    if settings.kind not in _OWN_ADDRESSES:
+        return None
+    return settings.base_url or _OWN_ADDRESSES[settings.kind]
+
+
+def runs_here(address: str) -> bool:
+    """Return whether an address is this computer's own by its name; see ``models.egress`` for the connection's."""
+    host = urlsplit(address).hostname or ""
+    return host == "localhost" or is_loopback(host)
 
 
 def is_providers_own(settings: LabelerSettings) -> bool:

@@ -88,6 +88,9 @@ _SOURCES = (
     """SELECT r.at, r.actor, 'run started', r.hash, json_object('prompt', r.prompt_hash, 'cohort', c.name,
         'labeler', json(r.labeler), 'sections', json(r.sections), 'repeats', r.repeats)
     FROM runs AS r JOIN cohorts AS c ON c.hash = r.cohort_hash ORDER BY r.at, r.position""",
+    """SELECT at, actor, 'host ' || event || ' for reports', host, iif(event = 'closed', '{}', json_object(
+        'agreement', agreement, 'zero_retention', json(iif(zero_retention, 'true', 'false')), 'until', until))
+    FROM data_use_events ORDER BY at, id""",
     # Failures belong to a prompt and a labeler; who first ran the two is who is told. Those saved together are one act.
     """SELECT f.at, COALESCE((SELECT r.actor FROM runs AS r WHERE r.prompt_hash = f.prompt_hash
             AND r.labeler_hash = f.labeler_hash ORDER BY r.position LIMIT 1), ''),

@@ -405,6 +405,31 @@ STEPS: tuple[tuple[str, tuple[str, ...]], ...] = (
         # When each person last signed in, so that an account nobody uses is seen. It is replaced, and no history.
         ("CREATE TABLE last_sign_ins (name TEXT PRIMARY KEY, at TEXT NOT NULL) STRICT",),
     ),
+    (
+        "0013_data_use",
+        # Which hosts may be sent reports, and on what basis; and what a labeler's server last answered, which is
+        # replaced, and no history.
+        (
+            """CREATE TABLE data_use_events (
+                id INTEGER PRIMARY KEY,
+                host TEXT NOT NULL,
+                event TEXT NOT NULL CHECK (event IN ('opened', 'closed')),
+                agreement TEXT NOT NULL DEFAULT '',
+                zero_retention INTEGER NOT NULL DEFAULT 0,
+                until TEXT NOT NULL DEFAULT '',
+                actor TEXT NOT NULL,
+                at TEXT NOT NULL
+            ) STRICT""",
+            *_fixed("data_use_events"),
+            """CREATE TABLE hellos (
+                labeler_hash TEXT PRIMARY KEY,
+                held_by TEXT NOT NULL,
+                served_model TEXT NOT NULL,
+                latency REAL NOT NULL,
+                at TEXT NOT NULL
+            ) STRICT""",
+        ),
+    ),
 )
 
 

@@ -11,7 +11,9 @@ from workbench.domain.actors import Role
 from workbench.domain.findings import Policy, State
 from workbench.domain.references import Outcome
 from workbench.domain.reports import NEVER_READ, READ_BY_DEFAULT
+from workbench.domain.runs import Price
 from workbench.errors import InputError, NotFoundError
+from workbench.models.egress import Egress
 
 
 class _Strict(BaseModel):
@@ -46,20 +48,54 @@ class PoliciesSettings(_Strict):
     prediction: PolicySettings | None = None
 
 
+class PriceSettings(_Strict):
+    """What a model costs per million tokens. Without a price of cached input that is the full one."""
+
+    input: Annotated[float, Field(ge=0, allow_inf_nan=False)]
+    output: Annotated[float, Field(ge=0, allow_inf_nan=False)]
+    cached_input: Annotated[float | None, Field(ge=0, allow_inf_nan=False)] = None
+    currency: Annotated[str, Field(pattern=r"^[A-Z]{3}$")] = "USD"
+
+    @property
+    def price(self) -> Price:
+        """Return it as what runs reckon with."""
+        return Price(self.input, self.output, self.cached_input, self.currency)
+
+
 class LabelerConfig(_Strict):
-    """One labeler of the study. Keys come from the environment only: ``api_key_env`` names the variable."""
+    """One labeler of the study. Keys come from the environment only: ``api_key_env`` names the variable.
+
+    How the reply is to look is the prompt's to say, not the labeler's.
+    """
 
     kind: str
     base_url: str | None = None
     model: str | None = None
-    temperature: float | None = None
+    temperature: Annotated[float | None, Field(ge=0, le=2)] = None
     seed: int | None = None
-    max_tokens: int | None = None
+    max_tokens: Annotated[int | None, Field(ge=1)] = None
     api_key_env: str | None = None
-    concurrency: Annotated[int, Field(ge=1, le=512)] = 1
-    timeout: Annotated[float, Field(gt=0)] = 60.0
+    concurrency: Annotated[int | None, Field(ge=1, le=512)] = None  # by where it runs when left out
+    timeout: Annotated[float | None, Field(gt=0, allow_inf_nan=False)] = None  # seconds; likewise
+    context_tokens: Annotated[int | None, Field(ge=1)] = None
+    price: PriceSettings | None = None
     delay: Annotated[float, Field(ge=0)] = 0.0
     file: str | None = None  # the scripted labeler's replies, relative to the study folder
+
+
+class DataUseSettings(_Strict):
+    """Where reports may be sent: this computer, ``hosts``, and what a lead has opened on record (``data_use``)."""
+
+    restricted: bool = True
+    hosts: tuple[str, ...] = ()
+
+    @model_validator(mode="after")
+    def _hosts_are_hosts(self) -> "DataUseSettings":
+        try:
+            Egress(self.restricted, frozenset(self.hosts))
+        except InputError as error:
+            raise ValueError(str(error).removesuffix(".")) from None
+        return self
 
 
 class SignIn(StrEnum):
@@ -82,6 +118,7 @@ class StudySettings(_Strict):
     rater_states: tuple[State, ...] = (State.PRESENT, State.UNCERTAIN, State.NOT_MENTIONED)
     people: dict[str, list[Role]] = Field(default_factory=dict)
     labelers: dict[str, LabelerConfig] = Field(default_factory=lambda: {"rules": LabelerConfig(kind="rules")})
+    data_use: DataUseSettings = DataUseSettings()
 
     @model_validator(mode="after")
     def _people_have_names(self) -> "StudySettings":

@@ -12,6 +12,7 @@ from workbench.domain.runs import LabelerSettings
 from workbench.errors import InputError, NotFoundError, RightsError
 from workbench.formats.label_sets import read_label_set
 from workbench.labelers.registry import settings_of
+from workbench.labelers.server_address import runs_here, server_address
 from workbench.storage import label_sets as label_set_store
 from workbench.storage.database import Database
 from workbench.workflow.roster import Roster, read_roster
@@ -28,8 +29,25 @@ def labeler_of(settings: StudySettings, folder: Path, name: str) -> LabelerSetti
     if config is None:
         known = ", ".join(sorted(settings.labelers))
         raise NotFoundError(f"This study has no labeler called {name}; it has: {known}.")
-    file = folder / config.file if config.file else None
-    return settings_of(name, file=file, **config.model_dump(exclude={"file"}))
+    made = settings_of(
+        name,
+        file=folder / config.file if config.file else None,
+        price=config.price.price if config.price else None,
+        **config.model_dump(exclude={"file", "price", "concurrency", "timeout"}),
+    )
+    in_flight, seconds = _paces(made)
+    return replace(made, concurrency=config.concurrency or in_flight, timeout=config.timeout or seconds)
+
+
+def _paces(labeler: LabelerSettings) -> tuple[int, float]:
+    """Return how many calls are in flight and how many seconds one may take where the study does not say.
+
+    On this computer more in flight gains nothing as long as no graphics card answers, and an answer can take minutes.
+    """
+    address = server_address(labeler)
+    if address is None:
+        return 1, 60.0
+    return (1, 300.0) if runs_here(address) else (8, 60.0)
 
 
 @dataclass(frozen=True, slots=True)
