@@ -40,7 +40,8 @@ def add(
 ) -> None:
     """Make an account and print its one-time code, once.
 
-    The person signs in with name and code and chooses a password. The lead may do this for raters and adjudicators, an admin for all.
+    The person signs in with name and code and chooses a password. The lead may do this for raters and adjudicators,
+    an admin for all.
 
     \b
     Examples:
@@ -88,14 +89,15 @@ def list_people(*, study: StudyOption = None, as_name: AsOption = None, as_json:
     found = people.accounts(opened, opened.actor(as_name))
     roster = opened.roster
     listed = [name for name in roster.listed if name not in roster.accounts]
-    rows = [(a.person.name, told(a.person.roles), a.person.email or "-", _state(a)) for a in found]
-    rows += [(name, told(roster.listed[name]), "-", "no account (data/study.toml)") for name in listed]
+    rows = [(a.person.name, told(a.person.roles), a.person.email or "-", _state(a), _last(a)) for a in found]
+    rows += [(name, told(roster.listed[name]), "-", "no account (data/study.toml)", "-") for name in listed]
     value = {
         "people": [
             {
                 **_json(a.person),
                 "has_password": a.has_password,
                 "code_expires_at": a.code_expires_at.isoformat() if a.code_expires_at else None,
+                "last_sign_in": a.last_sign_in.isoformat() if a.last_sign_in else None,
             }
             for a in found
         ],
@@ -103,8 +105,12 @@ def list_people(*, study: StudyOption = None, as_name: AsOption = None, as_json:
             {"name": name, "roles": [role.value for role in Role if role in roster.listed[name]]} for name in listed
         ],
     }
-    shown = table("People", ["name", "roles", "e-mail", "sign-in"], rows) if rows else "Nobody yet."
+    shown = table("People", ["name", "roles", "e-mail", "sign-in", "last signed in"], rows) if rows else "Nobody yet."
     Output(as_json).answer(value, shown)
+
+
+def _last(account: Account) -> str:
+    return f"{account.last_sign_in:%Y-%m-%d %H:%M} UTC" if account.last_sign_in else "never"
 
 
 def _state(account: Account) -> str:

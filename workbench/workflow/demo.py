@@ -57,7 +57,8 @@ def demo(folder: Path = FOLDER, *, tell: Callable[[str], None] = lambda _: None)
             raise ConflictError(f"{folder} holds something else than the demo study; name another folder.")
         _make_aside(folder, tell)
     study = open_study(folder)
-    lead = Actor(LEAD, frozenset({Role.LEAD}))
+    # Not the demo's lead, who may rate in it by now and must see nothing: this is what the command prints.
+    lead = Actor("workbench demo", frozenset({Role.LEAD}))
     reference = get_reference(study, lead, "development-1")
     return Demo(study, reference, tuple(history(study, lead, reference)), made)
 
