@@ -34,7 +34,7 @@ def vote(study: Study) -> Study:
     assert "[people]\n" in text
     path.write_text(text.replace("[people]\n", f'[people]\n"{JUDGE}" = ["adjudicator"]\n'), encoding="utf-8")
     changed = open_study(study.folder)
-    freeze(changed, changed.actor(LEAD), "validation")
+    freeze(changed, changed.actor(LEAD), "validation", incomplete=True)
     return changed
 
 
