@@ -154,7 +154,7 @@ def test_a_frozen_reference_closes_the_round_too(rated: Study, lead: Actor) -> N
     six = [f"rater{i}" for i in range(1, 7)]
     view = open_round(rated, lead, "development", raters=six)
     assert view.open
-    freeze(rated, lead, "development")
+    freeze(rated, lead, "development", incomplete=True)
     one = Actor("rater1", frozenset({Role.RATER}))
     assert "is closed" in annotate.queue(rated, one, "development").closed
 
