@@ -87,7 +87,8 @@ class OpenAIModel:
         sent: Any = {
             **self._sent,
             "messages": [{"role": message.role.value, "content": message.text} for message in messages],
-            **_form(self._constraint, schema),
+            # As it is, since the client would walk through every part of the schema again for each call.
+            "extra_body": _form(self._constraint, schema),
         }
 
         async def send() -> tuple[bytes, str]:
