@@ -2,6 +2,7 @@
 
 import sqlite3
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 
 from workbench.domain.annotations import Annotation, Mark
@@ -70,6 +71,40 @@ def latest(
         (id_array(report_ids), label_set_hash, int(submitted_only), rater, rater, until, until, reading),
     )
     return [_annotation(row) for row in rows]
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """How far a rater is with one reading of a report: their last annotation without what it says."""
+
+    report_id: str
+    reading: int
+    submitted: bool
+    at: datetime
+    seconds: float | None
+    marks: frozenset[Mark]
+
+
+def standing(conn: sqlite3.Connection, report_ids: Sequence[str], label_set_hash: str, rater: str) -> list[Standing]:
+    """Return how far a rater is with each of the reports they have touched, in no order."""
+    # With MAX the other columns are those of the row that has the maximum (sqlite.org/lang_select.html#bareagg).
+    rows = conn.execute(
+        "SELECT MAX(id), report_id, reading, submitted, at, seconds, marks FROM annotations "
+        "WHERE report_id IN (SELECT value FROM json_each(?)) AND label_set_hash = ? AND rater = ? "
+        "GROUP BY report_id, reading",
+        (id_array(report_ids), label_set_hash, rater),
+    )
+    return [
+        Standing(
+            row["report_id"],
+            row["reading"],
+            bool(row["submitted"]),
+            instant(row["at"]),
+            row["seconds"],
+            frozenset(Mark(mark) for mark in from_json(row["marks"])),
+        )
+        for row in rows
+    ]
 
 
 def iterate_submitted(

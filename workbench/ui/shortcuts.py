@@ -7,6 +7,7 @@ which report, until the server says that it has it; the server works it off in t
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 import streamlit as st
 
@@ -146,6 +147,11 @@ def keys_of(names: Sequence[str]) -> tuple[str, ...]:
     As many names as possible get a letter of their own: their first one where it is free, then the first of another
     word, then any.
     """
+    return _keys_of(tuple(names))
+
+
+@lru_cache(maxsize=8)
+def _keys_of(names: tuple[str, ...]) -> tuple[str, ...]:
     owner: dict[str, int] = {}
 
     def place(at: int, tried: set[str]) -> bool:

@@ -4,6 +4,7 @@ import random
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from functools import lru_cache
 from sqlite3 import Connection
 from statistics import median
 
@@ -93,25 +94,18 @@ def queue(study: Study, actor: Actor, cohort_name: str) -> Queue:
         closed = _why_closed(conn, study, actor, cohort)
         if view is None or actor.name not in view.round.raters:
             return Queue((), frozenset(), frozenset(), frozenset(), closed)
+        members = sorted(cohort.members)
         own = {
-            Entry(annotation.report_id, reading): annotation
-            for reading in (1, 2)
-            for annotation in annotation_store.latest(
-                conn,
-                sorted(cohort.members),
-                view.round.label_set_hash,
-                rater=actor.name,
-                submitted_only=False,
-                reading=reading,
-            )
+            Entry(each.report_id, each.reading): each
+            for each in annotation_store.standing(conn, members, view.round.label_set_hash, actor.name)
         }
     order = order_of(view.round, cohort, actor.name)
-    drafts = frozenset(entry for entry, annotation in own.items() if not annotation.submitted)
+    drafts = frozenset(entry for entry, each in own.items() if not each.submitted)
     spent = [a.seconds for a in own.values() if a.submitted and a.seconds is not None]
     flagged = frozenset(entry for entry in drafts if Mark.COME_BACK in own[entry].marks)
     return Queue(
         order,
-        frozenset(entry for entry, annotation in own.items() if annotation.submitted),
+        frozenset(entry for entry, each in own.items() if each.submitted),
         drafts,
         flagged,
         closed,
@@ -122,13 +116,17 @@ def queue(study: Study, actor: Actor, cohort_name: str) -> Queue:
 
 def order_of(held: Round, cohort: Cohort, rater: str) -> tuple[Entry, ...]:
     """Return a rater's order of a round: all reports shuffled, and in its second half some of the first half again."""
-    reports = sorted(cohort.members)
-    seed = content_hash("rating-order", [held.seed, cohort.hash, rater])
-    generator = random.Random(seed)  # noqa: S311 - a repeatable order, not a secret
+    return _order(held.seed, held.twice, cohort.hash, rater, tuple(sorted(cohort.members)))
+
+
+@lru_cache(maxsize=64)
+def _order(seed: int, twice: int, cohort_hash: str, rater: str, members: tuple[str, ...]) -> tuple[Entry, ...]:
+    reports = list(members)
+    generator = random.Random(content_hash("rating-order", [seed, cohort_hash, rater]))  # noqa: S311 - no secret
     generator.shuffle(reports)
     half = (len(reports) + 1) // 2
     order = [Entry(report) for report in reports]
-    for report in generator.sample(reports[:half], min(held.twice, half)):
+    for report in generator.sample(reports[:half], min(twice, half)):
         order.insert(generator.randint(half, len(order)), Entry(report, 2))
     return tuple(order)
 
