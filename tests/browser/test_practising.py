@@ -64,3 +64,28 @@ def test_ten_reports_by_keyboard_then_the_real_round(browsing: ModuleType, drive
     assert practice.result(study, study.actor(RATER)).submitted == 10
     there = queue(study, study.actor(RATER), "validation")
     assert (there.submitted, there.drafts) == (frozenset(), frozenset())
+
+
+def test_four_answers_and_the_buttons_below_fit_a_small_screen(
+    browsing: ModuleType, driver: WebDriver, study: Study
+) -> None:
+    settings = study.folder / "data" / "study.toml"
+    four = 'rater_states = ["present", "uncertain", "absent", "not_mentioned"]\n'
+    settings.write_text(four + settings.read_text(encoding="utf-8"), encoding="utf-8")
+    with browsing.server(study.folder) as address:
+        driver.get(f"{address}/annotate?as={RATER.replace(' ', '%20')}")
+        browsing.settle(driver)
+        browsing.click(driver, "Practice first")
+        await_text(driver, "Practice: these labels count for nothing.")
+        groups = driver.find_elements(By.CSS_SELECTOR, ".st-key-rating [data-testid=stButtonGroup]")
+        assert len(groups) == 21
+        for group in groups:
+            buttons = group.find_elements(By.CSS_SELECTOR, "button[role=radio]")
+            assert [button.text for button in buttons] == ["–", "absent", "uncertain", "present"]
+            last, right = buttons[-1].rect, group.rect["x"] + group.rect["width"]
+            assert last["x"] + last["width"] <= right + 1
+            assert all(
+                button.size["width"] >= button.find_element(By.TAG_NAME, "p").size["width"] for button in buttons
+            )
+        foot = driver.find_element(By.CSS_SELECTOR, ".st-key-rate_bar").rect
+        assert foot["y"] + foot["height"] <= 800
