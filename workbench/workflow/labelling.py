@@ -45,7 +45,7 @@ class Means:
     """What labelling may take. The rules labeler has processes; a language model has the rest.
 
     ``workers`` is all cores when None; ``cap`` is what may be spent; ``egress`` says which servers may be sent reports,
-    None for none but this computer's own.
+    None for those of the study's settings.
     """
 
     workers: int | None = None
@@ -156,7 +156,8 @@ def labelled(using: Labelling, rows: Iterator[Row], means: Means, kept: Kept, *,
 
 async def _made(using: Labelling, egress: Egress | None, pool: Pool) -> Labeler:
     """Return the labeler, made for what its server was found able to do."""
-    settings = using.labeler
+    settings, allowed = using.labeler, using.settings.data_use
+    egress = egress or Egress(allowed.restricted, frozenset(allowed.hosts))
     constraint = await probe_server(settings, through=pool.through, egress=egress)
     return make_labeler(
         settings, using.prompt, using.label_set, through=pool.through, egress=egress, constraint=constraint
