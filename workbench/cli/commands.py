@@ -11,6 +11,7 @@ from workbench.cli import (
     export,
     history,
     label,
+    labelers,
     people,
     practice,
     prompts,
@@ -59,4 +60,6 @@ app.add_typer(people.user_app, name="user")
 run.register(app)
 history.register(app)
 label.register(app)
+app.add_typer(labelers.labeler_app, name="labeler")
+app.add_typer(labelers.data_use_app, name="data-use")
 backup.register(app)

@@ -16,8 +16,10 @@ from workbench.errors import InputError
 from workbench.formats.parts_manifest import MANIFEST
 from workbench.labelers.registry import settings_of
 from workbench.running.spending import Cap
+from workbench.workflow.data_use import egress_of
 from workbench.workflow.label import PART_REPORTS, Labelled, Source, label_file, label_parts
 from workbench.workflow.labelling import Labelling, Means, labelling
+from workbench.workflow.study import find_study
 
 
 def register(app: typer.Typer) -> None:
@@ -57,6 +59,9 @@ def label_command(
     max_tokens: Annotated[
         int | None, typer.Option(min=0, help="Stop before the model has taken more tokens than this.")
     ] = None,
+    ray: Annotated[
+        str | None, typer.Option(help="Address of a Ray cluster to label on, or local; needs the extra ray.")
+    ] = None,
     study: StudyOption = None,
     as_json: JsonOption = False,
 ) -> None:
@@ -69,7 +74,7 @@ def label_command(
     the same command goes on after the last whole part; with another prompt, source or labeler it refuses to.
 
     A model's answers are kept as they come, so that the same command pays for none twice. Reports go to a server on
-    this computer only, as long as the study does not list another.
+    this computer only, as long as the study does not list or open another.
 
     \b
     Examples:
@@ -92,7 +97,7 @@ def label_command(
     using = labelling(study, prompt=prompt, labeler=described)
     if concurrency is not None:
         using = replace(using, labeler=replace(using.labeler, concurrency=concurrency))
-    means = Means(workers, Cap(max_tokens, max_cost))
+    means = Means(workers, Cap(max_tokens, max_cost), egress_of(find_study(study), using.settings))
     source = Source(file, form, columns_of(column), encoding)
     with Console(stderr=True).status("Labelling") as status:
 

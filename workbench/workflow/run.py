@@ -12,7 +12,7 @@ from workbench.domain.cohorts import Cohort
 from workbench.domain.hashing import text_hash
 from workbench.domain.prompts import Prompt
 from workbench.domain.reports import Report
-from workbench.domain.runs import Extraction, ExtractionKey, ExtractionStatus, Run, RunProgress
+from workbench.domain.runs import Extraction, ExtractionKey, ExtractionStatus, LabelerSettings, Run, RunProgress
 from workbench.errors import InputError, NotFoundError, WorkbenchError
 from workbench.labelers.registry import make_labeler
 from workbench.running import process, runner
@@ -21,8 +21,10 @@ from workbench.running.spending import Cap
 from workbench.storage import cohorts as cohort_store
 from workbench.storage import reports as report_store
 from workbench.storage import runs as run_store
+from workbench.workflow import data_use
 from workbench.workflow.blindness import require_sighted
 from workbench.workflow.cohorts import get_cohort, require_unlocked
+from workbench.workflow.labelers import StillAllowed, capability, require_ready
 from workbench.workflow.prompts import StoredPrompt, find_revision
 from workbench.workflow.study import Study
 
@@ -75,12 +77,35 @@ def prepare(
         labeler: name of a labeler in ``study.toml``.
         sections: which sections are read; the study's by default.
         repeats: how often each report is labelled; the first is the score, the others tell stability.
+
+    Raises:
+        RightsError: the person is no lead or admin, the cohort is locked, or the study's reports may not be sent to
+            the labeler's server.
+        InputError: the labeler's key is missing.
     """
     actor.require(Role.LEAD, Role.ADMIN, to="start a run")
     stored = find_revision(study, revision)
     members = get_cohort(study, cohort)
     require_unlocked(study, members, "run a prompt on it")
     run = _run(study, stored, members, labeler, sections=sections, repeats=repeats)
+    require_ready(study, run.labeler)
+    return _recorded_run(study, actor, run, stored, members)
+
+
+def prepare_beside(study: Study, actor: Actor, prepared: PreparedRun, labeler: LabelerSettings) -> PreparedRun:
+    """Record the run of another labeler with the same prompt, cohort and sections, and return it.
+
+    Raises:
+        RightsError: as ``prepare`` does.
+    """
+    actor.require(Role.LEAD, Role.ADMIN, to="start a run")
+    require_unlocked(study, prepared.cohort, "run a prompt on it")
+    require_ready(study, labeler)
+    run = replace(prepared.run, labeler=labeler, repeats=1)
+    return _recorded_run(study, actor, run, find_revision(study, run.prompt_hash), prepared.cohort)
+
+
+def _recorded_run(study: Study, actor: Actor, run: Run, stored: StoredPrompt, members: Cohort) -> PreparedRun:
     with study.database.write() as conn:
         run_store.add(conn, run, actor.name, datetime.now(UTC))
     return _prepared(study, run, stored, members)
@@ -141,6 +166,7 @@ def reopen(study: Study, actor: Actor, run_hash: str) -> PreparedRun:
     actor.require(Role.LEAD, Role.ADMIN, to="go on with a run")
     prepared = load(study, run_hash)
     require_unlocked(study, prepared.cohort, "run a prompt on it")
+    require_ready(study, prepared.run.labeler)
     return prepared
 
 
@@ -187,7 +213,9 @@ def execute(
 
     Raises:
         ConflictError: another process is on this run.
-        InputError: there is a cap of cost and the labeler has no price.
+        InputError: there is a cap of cost and the labeler has no price, or its key is missing.
+        RightsError: the study's reports may not be sent to the labeler's server.
+        CallError: its server, never asked before, does not answer.
     """
     require_price(prepared, cap)
     return asyncio.run(_execute(study, prepared, cap, on_progress))
@@ -206,8 +234,17 @@ def require_price(prepared: PreparedRun, cap: Cap | None) -> None:
 async def _execute(
     study: Study, prepared: PreparedRun, cap: Cap | None, on_progress: Callable[[RunProgress], None] | None
 ) -> RunProgress:
-    pool = Pool(prepared.run.labeler.concurrency)
-    labeler = make_labeler(prepared.run.labeler, prepared.prompt, study.label_set, through=pool.through)
+    settings = prepared.run.labeler
+    require_ready(study, settings)
+    pool = Pool(settings.concurrency)
+    labeler = make_labeler(
+        settings,
+        prepared.prompt,
+        study.label_set,
+        through=lambda model: pool.through(StillAllowed(study, settings, model)),
+        egress=data_use.egress(study),
+        constraint=await capability(study, settings),
+    )
     try:
         return await runner.execute(
             study.database,
