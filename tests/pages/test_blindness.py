@@ -52,7 +52,9 @@ def everything(app: AppTest) -> str:
 
 
 def test_the_search_would_find_what_is_there(open_page: Open, planted: Study) -> None:
-    shown = "".join(everything(open_page(planted.folder, page, LEAD)) for page in ("reference", "errors"))
+    frozen = open_page(planted.folder, "reference", LEAD)
+    frozen.session_state["reference.tabs"] = "Versions"
+    shown = everything(open_page(planted.folder, "errors", LEAD)) + everything(frozen.run())
     for marker in ("development-1", "rater3", "ZEBRA-QUOTE", "ZEBRA-REASON"):
         assert marker in shown
 
