@@ -13,11 +13,23 @@ import pytest
 from workbench.domain.findings import LabelSet, State
 from workbench.domain.hashing import text_hash
 from workbench.domain.prompts import Prompt
-from workbench.domain.runs import Extraction, ExtractionStatus, Failure, LabelerSettings, Mention, Run, RunProgress
-from workbench.errors import ConflictError, WorkbenchError
+from workbench.domain.runs import (
+    Extraction,
+    ExtractionStatus,
+    Failure,
+    LabelerSettings,
+    Mention,
+    Price,
+    Run,
+    RunProgress,
+)
+from workbench.errors import ConflictError, RightsError, WorkbenchError
 from workbench.labelers.registry import make_labeler, settings_of
+from workbench.models.base import CallError, Trouble
 from workbench.running import liveness, process
+from workbench.running.pool import Pool
 from workbench.running.runner import execute, run_keys
+from workbench.running.spending import Cap
 from workbench.storage import runs as run_store
 from workbench.storage.database import Database
 
@@ -256,3 +268,138 @@ def test_a_result_that_comes_while_others_are_saved_is_kept(
     texts = [(str(i), f"text {i}") for i in range(100)]
     assert asyncio.run(execute(database, run, Fake(delay=0.002), texts)).finished
     assert len(saved(database, run, texts)) == 100
+
+
+class Priced(Fake):
+    """Takes 100 tokens in and 10 out per text, or says nothing of them."""
+
+    def __init__(self, *, tells: bool = True, delay: float = 0.001) -> None:
+        super().__init__(delay)
+        self.tells = tells
+
+    async def label(self, text: str, repeat: int = 1) -> Extraction:
+        extraction = await super().label(text, repeat)
+        return replace(extraction, input_tokens=100, output_tokens=10) if self.tells else extraction
+
+
+MANY = [(str(i), f"text {i}") for i in range(100)]
+PRICED = LabelerSettings("fake", "openai", concurrency=8, price=Price(1000.0, 10_000.0))  # 0.2 USD per text
+
+
+def test_a_run_stops_before_it_passes_its_cap_and_goes_on_under_a_higher_one(
+    database: Database, a_run: Recorder
+) -> None:
+    run, fake = a_run(PRICED), Priced()
+    stopped = asyncio.run(execute(database, run, fake, MANY, cap=Cap(tokens=110 * 30 + 109)))
+    assert len(fake.asked) == stopped.done == len(saved(database, run, MANY)) == 30
+    assert (stopped.usage.tokens, stopped.finished) == (3300, False)
+    assert "its cap of 3,409 tokens" in stopped.stopped
+    assert (stopped.cost, stopped.forecast) == (pytest.approx(6.0), pytest.approx(20.0))
+
+    further = Priced()
+    stopped = asyncio.run(execute(database, run, further, MANY, cap=Cap(cost=10.05)))
+    assert len(further.asked) == 20  # what was spent before counts: 50 texts in all
+    assert "its cap of 10.05 USD" in stopped.stopped
+    with database.read() as conn:
+        seen = process.progress(conn, run, MANY)
+    assert (seen.cost, seen.forecast) == (pytest.approx(10.0), pytest.approx(20.0))
+
+    done = asyncio.run(execute(database, run, Priced(), MANY, cap=Cap(cost=20.01)))
+    assert (done.stopped, done.done, done.usage.replies) == ("", 100, 100)
+
+
+def test_the_first_text_goes_alone_where_there_is_a_cap(database: Database, a_run: Recorder) -> None:
+    fake = Priced(delay=0.01)
+    asyncio.run(execute(database, a_run(PRICED), fake, MANY, cap=Cap(tokens=1)))
+    assert (len(fake.asked), fake.most_in_flight) == (1, 1)
+
+
+def test_no_cap_is_kept_where_the_server_does_not_tell_tokens(database: Database, a_run: Recorder) -> None:
+    fake = Priced(tells=False)
+    stopped = asyncio.run(execute(database, a_run(PRICED), fake, MANY, cap=Cap(tokens=10**9)))
+    assert len(fake.asked) == 1
+    assert "does not say how many tokens" in stopped.stopped
+
+
+def test_a_price_that_changes_changes_what_the_run_is_said_to_have_cost(database: Database, a_run: Recorder) -> None:
+    run = a_run(PRICED)
+    asyncio.run(execute(database, run, Priced(), MANY[:10]))
+    now = replace(run, labeler=replace(PRICED, price=Price(2000.0, 10_000.0)))
+    assert now.hash == run.hash
+    with database.read() as conn:
+        assert process.progress(conn, now, MANY[:10]).cost == pytest.approx(3.0)
+
+
+def test_a_pool_that_stops_ends_the_run_with_what_was_in_flight_saved(database: Database, a_run: Recorder) -> None:
+    run, pool = a_run(PRICED), Pool(8)
+
+    class Refused(Priced):
+        async def label(self, text: str, repeat: int = 1) -> Extraction:
+            extraction = await super().label(text, repeat)
+            if text == "text 20":
+                pool.stop("The key is refused.")
+                raise CallError("The key is refused.", Trouble.CLOSED)
+            return extraction
+
+    fake = Refused()
+    stopped = asyncio.run(execute(database, run, fake, MANY, pool=pool))
+    assert stopped.stopped == "The key is refused."
+    assert stopped.failed == {}  # nothing can be said of the report it happened to be
+    assert len(saved(database, run, MANY)) == len(fake.asked) - 1 == stopped.done < 30
+    assert asyncio.run(execute(database, run, Priced(), MANY)).finished
+
+
+@pytest.mark.parametrize("error", [CallError("Not here.", Trouble.CLOSED), RightsError("Not here.")])
+def test_a_server_that_may_not_be_asked_ends_the_run_without_a_pool_too(
+    database: Database, a_run: Recorder, error: WorkbenchError
+) -> None:
+    class Locked(Fake):
+        async def label(self, text: str, repeat: int = 1) -> Extraction:
+            self.asked[text, repeat] += 1
+            raise error
+
+    fake = Locked()
+    stopped = asyncio.run(execute(database, a_run(), fake, MANY))
+    assert (stopped.stopped, stopped.done, len(fake.asked)) == ("Not here.", 0, 1)
+
+
+def test_a_call_that_failed_is_kept_with_its_trouble_and_how_often_it_was_made(
+    database: Database, a_run: Recorder
+) -> None:
+    class Rejected(Fake):
+        async def label(self, text: str, repeat: int = 1) -> Extraction:
+            error = CallError("It is refused.", Trouble.REJECTED)
+            error.calls = 3
+            raise error
+
+    run = a_run()
+    asyncio.run(execute(database, run, Rejected(), TEXTS[:1]))
+    assert failed(database, run, TEXTS) == {text_hash("Effusion."): Failure("rejected", "It is refused.", 3)}
+
+
+def test_another_process_sees_how_a_run_gets_on(database: Database, a_run: Recorder) -> None:
+    run, seen = a_run(PRICED), list[RunProgress]()
+
+    def look() -> None:
+        with database.read() as conn:
+            seen.append(process.progress(conn, run, MANY))
+
+    fake = Priced(delay=0.01)
+    fake.when_asked[60] = look
+    asyncio.run(execute(database, run, fake, MANY))
+    look()
+    (during, after) = seen
+    assert during.alive
+    assert during.pace is not None
+    assert during.pace.seconds_left is not None
+    assert 0 < during.usage.replies <= 60
+    assert (after.alive, after.pace, after.usage.replies) == (False, None, 100)
+
+
+def test_the_run_of_a_dead_process_is_taken_over_though_the_clock_was_set_back(
+    database: Database, a_run: Recorder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = a_run()
+    held_by(database, run, f"{socket.gethostname()}:{2**22 + 1}:ab", ago=timedelta(hours=-1))
+    monkeypatch.setattr(liveness, "GONE_AFTER", timedelta(seconds=0.3))
+    assert asyncio.run(execute(database, run, Fake(), TEXTS)).finished

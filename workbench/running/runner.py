@@ -238,7 +238,7 @@ class _Session:
         costs = self.run.labeler.kind not in _FREE
         while most is None or most > 0:
             most = None if most is None else most - 1
-            if not self._may_send() or (taken := next(todo, None)) is None:
+            if (taken := next(todo, None)) is None or not self._may_send():
                 return
             key, text = taken
             result = await self._ask(key, text)

@@ -1,0 +1,60 @@
+"""Cost and caps, by hand arithmetic."""
+
+import pytest
+
+from workbench.domain.runs import Price, Usage
+from workbench.running.spending import Cap, cost, forecast, refusal, tokens
+
+PRICE = Price(input=2.0, output=10.0, cached_input=0.5)
+# 10 replies: 9,000 input tokens of which 4,000 cached, 1,000 output: (5,000 x 2 + 4,000 x 0.5 + 1,000 x 10) / 10^6.
+TEN = Usage(10, 9_000, 1_000, 4_000)
+TEN_COST = 0.022
+
+
+def test_the_cost_of_what_came() -> None:
+    assert cost(TEN, PRICE) == pytest.approx(TEN_COST)
+    assert cost(TEN, Price(2.0, 10.0)) == pytest.approx(0.028)  # no price of cached input: the full one
+    assert cost(Usage(), PRICE) == 0.0
+    assert cost(TEN, None) is None
+
+
+def test_replies_that_do_not_tell_their_tokens_count_as_the_mean() -> None:
+    half = Usage(10, 9_000, 1_000, 4_000, unknown=5)
+    assert cost(half, PRICE) == pytest.approx(1.5 * TEN_COST)
+    assert tokens(half) == pytest.approx(15_000)
+    assert cost(Usage(unknown=3), PRICE) is None
+    assert tokens(Usage(unknown=3)) is None
+
+
+def test_the_forecast_is_the_mean_times_all() -> None:
+    assert forecast(TEN, PRICE, 90) == pytest.approx(10 * TEN_COST)
+    assert forecast(TEN, PRICE, 0) == pytest.approx(TEN_COST)
+    assert forecast(Usage(), PRICE, 100) is None
+    assert forecast(TEN, None, 100) is None
+
+
+@pytest.mark.parametrize(
+    ("cap", "in_flight", "fits"),
+    [
+        (Cap(), 1000, True),
+        (Cap(tokens=11_000), 0, True),  # 10,000 spent and 1,000 for the next
+        (Cap(tokens=10_999), 0, False),
+        (Cap(tokens=13_999), 3, False),  # and 3,000 for those in flight
+        (Cap(tokens=14_000), 3, True),
+        (Cap(cost=0.0243), 0, True),  # 0.0022 for the next
+        (Cap(cost=0.0241), 0, False),
+        (Cap(cost=0.0263), 1, False),
+        (Cap(cost=0.0265), 1, True),
+        (Cap(tokens=14_000, cost=0.01), 3, False),
+        (Cap(tokens=0), 0, False),
+    ],
+)
+def test_the_next_report_fits_or_not_with_those_in_flight(cap: Cap, in_flight: int, fits: bool) -> None:
+    assert (refusal(cap, PRICE, TEN, in_flight) == "") is fits
+
+
+def test_refusals_say_which_cap_it_was() -> None:
+    assert "its cap of 10,500 tokens" in refusal(Cap(tokens=10_500), PRICE, TEN, 0)
+    assert "its cap of 0.02 USD" in refusal(Cap(cost=0.02), PRICE, TEN, 0)
+    assert "does not say how many tokens" in refusal(Cap(tokens=10**9), PRICE, Usage(unknown=1), 0)
+    assert refusal(Cap(tokens=10**9), PRICE, Usage(), 0) == ""
