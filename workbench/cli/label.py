@@ -97,7 +97,7 @@ def label_command(
     using = labelling(study, prompt=prompt, labeler=described)
     if concurrency is not None:
         using = replace(using, labeler=replace(using.labeler, concurrency=concurrency))
-    means = Means(workers, Cap(max_tokens, max_cost), egress_of(find_study(study), using.settings))
+    means = Means(workers, Cap(max_tokens, max_cost), egress_of(find_study(study), using.settings), ray)
     source = Source(file, form, columns_of(column), encoding)
     with Console(stderr=True).status("Labelling") as status:
 

@@ -25,14 +25,40 @@ AHEAD = 10_000  # reports that may be answered before the one whose turn it is
 _REMEMBERED = 50_000  # answers kept for equal texts
 
 Row = tuple[str, str]
-_NO_REPLY = ExtractionStatus.FAILED
 MakeLabeler = Callable[[Pool], Awaitable[Labeler]]
 
 
 @dataclass(frozen=True, slots=True)
-class _Said:
+class Said:
+    """What came of one text; ``is_reply`` where a model replied, which is paid for, so never asked for again."""
+
     answer: Answer
-    is_reply: bool  # which is paid for, so never asked for again
+    is_reply: bool
+
+
+async def said_of(labeler: Labeler, text: str, findings: Sequence[str]) -> Said:
+    """Return what a labeler says of a text; whatever goes wrong with it stays with it.
+
+    Raises:
+        CallError: no text can be labelled any more.
+    """
+    try:
+        extraction = await labeler.label(text)
+    except CallError as error:
+        if error.trouble is Trouble.CLOSED:
+            raise
+        return Said(Answer(str(error)), is_reply=False)
+    except WorkbenchError as error:
+        return Said(Answer(str(error)), is_reply=False)
+    except Exception as error:  # noqa: BLE001 - one report must not end the labelling; its text is not repeated
+        return Said(Answer(f"The labeler failed with {type(error).__name__}."), is_reply=False)
+    answer = Answer(_read(extraction, findings), usage_of(extraction))
+    return Said(answer, is_reply=extraction.status is not ExtractionStatus.FAILED)
+
+
+def _read(extraction: Extraction, findings: Sequence[str]) -> Sequence[int] | str:
+    states = [state.code for finding in findings if (state := extraction.state(finding)) is not None]
+    return states if len(states) == len(findings) else extraction.detail or f"It ended as {extraction.status}."
 
 
 class Asking:
@@ -77,7 +103,7 @@ class Asking:
         self._changed, self._room = asyncio.Event(), asyncio.Event()
         self._workers: list[asyncio.Task[None]] = []
         self._answered: dict[int, tuple[str, Answer]] = {}
-        self._remembered: dict[bytes, asyncio.Future[_Said | None]] = {}
+        self._remembered: dict[bytes, asyncio.Future[Said | None]] = {}
         self._head = self._next = first  # number of the next row to be yielded, and to be read
         self._in_flight = 0
         self._stopped = ""
@@ -169,20 +195,20 @@ class Asking:
             )
         return not self._stopped
 
-    async def _answer(self, text: str) -> _Said | None:
+    async def _answer(self, text: str) -> Said | None:
         """Return what is said of a text, None where nothing can be said of any text any more."""
         digest = sha256(text.encode("utf-8", "surrogatepass")).digest()
         known = self._remembered.get(digest)
         if known is not None:
             said = await asyncio.shield(known)
-            return said and _Said(replace(said.answer, usage=Usage()), is_reply=said.is_reply)
+            return said and Said(replace(said.answer, usage=Usage()), is_reply=said.is_reply)
         mine = self._remembered[digest] = asyncio.get_running_loop().create_future()
         if len(self._remembered) > _REMEMBERED:
             del self._remembered[next(iter(self._remembered))]
         said = None
         self._in_flight += 1
         try:
-            said = await self._ask(text)
+            said = await said_of(await self._made(), text, self._ids)
         except CallError as error:  # closed to every text, not to this one
             self._stopped = self._stopped or self._pool.stopped or str(error)
         finally:
@@ -193,29 +219,6 @@ class Asking:
         if said:
             self.usage += said.answer.usage
         return said
-
-    async def _ask(self, text: str) -> _Said:
-        """Return what is said of a text; whatever goes wrong with it stays with it.
-
-        Raises:
-            CallError: no text can be labelled any more.
-        """
-        labeler = await self._made()
-        try:
-            extraction = await labeler.label(text)
-        except CallError as error:
-            if error.trouble is Trouble.CLOSED:
-                raise
-            return _Said(Answer(str(error)), is_reply=False)
-        except WorkbenchError as error:
-            return _Said(Answer(str(error)), is_reply=False)
-        except Exception as error:  # noqa: BLE001 - one report must not end the labelling; its text is not repeated
-            return _Said(Answer(f"The labeler failed with {type(error).__name__}."), is_reply=False)
-        return _Said(Answer(self._read(extraction), usage_of(extraction)), is_reply=extraction.status is not _NO_REPLY)
-
-    def _read(self, extraction: Extraction) -> Sequence[int] | str:
-        states = [state.code for finding in self._ids if (state := extraction.state(finding)) is not None]
-        return states if len(states) == len(self._ids) else extraction.detail or f"It ended as {extraction.status}."
 
     async def _made(self) -> Labeler:
         async with self._making:

@@ -18,7 +18,8 @@ from workbench.models.egress import Egress
 from workbench.prompting.files import parse_prompt, read_prompt
 from workbench.running.asking import Asking
 from workbench.running.bulk import label_many
-from workbench.running.journal import open_journal
+from workbench.running.cluster import OnCluster, Work, cluster
+from workbench.running.journal import Journal, open_journal
 from workbench.running.pool import Pool
 from workbench.running.spending import Cap
 from workbench.storage import prompts as prompt_store
@@ -45,12 +46,13 @@ class Means:
     """What labelling may take. The rules labeler has processes; a language model has the rest.
 
     ``workers`` is all cores when None; ``cap`` is what may be spent; ``egress`` says which servers may be sent reports,
-    None for those of the study's settings.
+    None for those of the study's settings; ``ray`` is the address of a cluster to do it on, or ``local``.
     """
 
     workers: int | None = None
     cap: Cap | None = None
     egress: Egress | None = None
+    ray: str | None = None
 
 
 DEFAULT_MEANS = Means()
@@ -127,37 +129,52 @@ def labelled(using: Labelling, rows: Iterator[Row], means: Means, kept: Kept, *,
     With ``binary`` uncertain is collapsed by the label set's prediction policies, and not mentioned is 0.
 
     Raises:
-        InputError: a cost is to be capped that nobody can tell.
+        InputError: a cost is to be capped that nobody can tell; or anything on a cluster.
     """
+    if means.ray is not None and means.cap is not None and means.cap.set:
+        raise InputError("On a cluster no cap can be kept; leave --max-tokens and --max-cost out, or --ray.")
     if means.cap is not None and means.cap.cost is not None and using.labeler.price is None:
         raise InputError(
             f"Labeler {using.labeler.name} has no price, so its cost cannot be capped; give it one in data/study.toml, "
             "or cap its tokens."
         )
     cells = _binary_cells(using.label_set) if binary else _four_state_cells
-    usage: Callable[[], Usage] = Usage
     with ExitStack() as opened:
-        if using.labeler.kind == "rules":
-            states = label_many(rows, using.prompt, using.label_set, workers=means.workers)
-        else:
-            asking = Asking(
-                rows,
-                lambda pool: _made(using, means.egress, pool),
-                using.label_set,
-                using.labeler,
-                opened.enter_context(open_journal(kept.path, kept.owner, first=kept.first)),
-                first=kept.first,
-                cap=means.cap,
-                spent=kept.spent,
-            )
-            states, usage = opened.enter_context(closing(asking.labels())), asking.yielded_usage
+        journal = None
+        if using.labeler.kind != "rules":
+            journal = opened.enter_context(open_journal(kept.path, kept.owner, first=kept.first))
+        states, usage = _states(using, rows, means, journal, kept, opened)
         yield LabelStream(((report, said if isinstance(said, str) else cells(said)) for report, said in states), usage)
 
 
-async def _made(using: Labelling, egress: Egress | None, pool: Pool) -> Labeler:
+def _states(  # noqa: PLR0917 - the parts of one call
+    using: Labelling, rows: Iterator[Row], means: Means, journal: Journal | None, kept: Kept, opened: ExitStack
+) -> tuple[Iterator[tuple[str, Sequence[int] | str]], Callable[[], Usage]]:
+    """Return the codes of rows and what they took so far; ``opened`` closes what makes them."""
+    egress = means.egress or Egress(using.settings.data_use.restricted, frozenset(using.settings.data_use.hosts))
+    made: Asking | OnCluster
+    if means.ray is not None:
+        opened.enter_context(cluster(means.ray, egress))
+        made = OnCluster(rows, Work(using.prompt, using.label_set, using.labeler, egress), journal, first=kept.first)
+    elif journal is None:
+        return label_many(rows, using.prompt, using.label_set, workers=means.workers), Usage
+    else:
+        made = Asking(
+            rows,
+            lambda pool: _made(using, egress, pool),
+            using.label_set,
+            using.labeler,
+            journal,
+            first=kept.first,
+            cap=means.cap,
+            spent=kept.spent,
+        )
+    return opened.enter_context(closing(made.labels())), made.yielded_usage
+
+
+async def _made(using: Labelling, egress: Egress, pool: Pool) -> Labeler:
     """Return the labeler, made for what its server was found able to do."""
-    settings, allowed = using.labeler, using.settings.data_use
-    egress = egress or Egress(allowed.restricted, frozenset(allowed.hosts))
+    settings = using.labeler
     constraint = await probe_server(settings, through=pool.through, egress=egress)
     return make_labeler(
         settings, using.prompt, using.label_set, through=pool.through, egress=egress, constraint=constraint
