@@ -50,11 +50,9 @@ def _sidebar(here: state.Here) -> None:
                 help="Runs, errors and the history are scored against it, on its cohort.",
                 persist_state="session",
             )
-        counts = (
-            (data.report_count(here), "report"),
-            (len(views), "cohort"),
-            (len(cards), "frozen reference"),
-        )
+        counts = [(data.report_count(here), "report"), (len(views), "cohort")]
+        if not data.blinding_round(here):  # whoever rates is not told, and must not be told that there is none
+            counts.append((len(cards), "frozen reference"))
         st.caption(" · ".join(f"{n:,} {noun}{'' if n == 1 else 's'}" for n, noun in counts))
 
 
