@@ -4,7 +4,7 @@ import json
 import subprocess
 import sys
 import urllib.request
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -62,3 +62,27 @@ def start_fault_server() -> Iterator[Callable[..., FaultServer]]:
     for process in started:
         process.kill()
         process.communicate()
+
+
+@pytest.fixture
+def run_with_only_loopback() -> Callable[..., dict[str, Any]]:
+    """Runs a command where only loopback is reached; see tests/models/only_loopback.py.
+
+    ``run_with_only_loopback(*command, env=...)`` returns ``code``, ``output`` and ``left``: the addresses beyond this
+    computer that the command or its children sent packets for. Skips where no network of its own can be made.
+    """
+
+    def run(*command: str, env: Mapping[str, str]) -> dict[str, Any]:
+        script = ROOT / "tests" / "models" / "only_loopback.py"
+        unshare = ["unshare", "--map-root-user", "--net", sys.executable, str(script)]
+        try:
+            done = subprocess.run(
+                [*unshare, *command], capture_output=True, text=True, timeout=400, check=False, env=env, cwd=ROOT
+            )
+        except FileNotFoundError:
+            pytest.skip("this system has no unshare, so no network of its own can be made")
+        if not done.stdout:
+            pytest.skip(f"this system lets nobody make a network of its own: {done.stderr.strip()[-200:]}")
+        return dict(json.loads(done.stdout))
+
+    return run

@@ -1,13 +1,11 @@
 """In a network that is this computer and nothing else, reports still arrive, and nothing tries to leave."""
 
 import json
-import subprocess
 import sys
 import textwrap
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
-
-import pytest
 
 ELSEWHERE = "203.0.113.9"  # an address that documents may use and nobody has
 LEADS_ASTRAY = ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "OPENAI_BASE_URL", "ANTHROPIC_BASE_URL")
@@ -20,24 +18,7 @@ ENVIRONMENT = {
 }
 
 
-def in_namespace(root: Path, code: str, *arguments: str) -> dict[str, Any]:
-    """Return what a piece of Python printed where only loopback is reached, and which addresses it tried beyond."""
-    command = ["unshare", "--map-root-user", "--net", sys.executable, str(root / "tests/models/only_loopback.py")]
-    child = [sys.executable, "-c", textwrap.dedent(code), *arguments]
-    try:
-        done = subprocess.run(
-            [*command, *child], capture_output=True, text=True, timeout=400, check=False, env=ENVIRONMENT, cwd=root
-        )
-    except FileNotFoundError:
-        pytest.skip("this system has no unshare, so no network of its own can be made")
-    if not done.stdout:
-        pytest.skip(f"this system lets nobody make a network of its own: {done.stderr.strip().splitlines()[-1:]}")
-    result: dict[str, Any] = json.loads(done.stdout)
-    assert result["code"] == 0, result["output"]
-    return result
-
-
-def test_what_leaves_is_seen_of_child_processes_too(root: Path) -> None:
+def test_what_leaves_is_seen_of_child_processes_too(run_with_only_loopback: Callable[..., dict[str, Any]]) -> None:
     """Without this, the tests below would pass where nothing is watched."""
     code = """
         import subprocess, sys, urllib.request
@@ -49,7 +30,8 @@ def test_what_leaves_is_seen_of_child_processes_too(root: Path) -> None:
             except OSError:
                 pass
     """
-    assert in_namespace(root, code)["left"] == [ELSEWHERE, "192.0.2.1", "2001:db8::5"]
+    result = run_with_only_loopback(sys.executable, "-c", textwrap.dedent(code), env=ENVIRONMENT)
+    assert result["left"] == [ELSEWHERE, "192.0.2.1", "2001:db8::5"]
 
 
 ASK = """
@@ -101,8 +83,12 @@ ASK = """
 """
 
 
-def test_reports_go_to_this_computer_and_nothing_leaves_it(root: Path) -> None:
-    result = in_namespace(root, ASK, str(root / "tests/models/fault_server.py"))
+def test_reports_go_to_this_computer_and_nothing_leaves_it(
+    root: Path, run_with_only_loopback: Callable[..., dict[str, Any]]
+) -> None:
+    server = str(root / "tests/models/fault_server.py")
+    result = run_with_only_loopback(sys.executable, "-c", textwrap.dedent(ASK), server, env=ENVIRONMENT)
+    assert result["code"] == 0, result["output"]
     sent, redirected, refused = True, "The server sends its callers e", "This study's reports are restr"
     each = [sent, sent, redirected, redirected, refused, refused, refused, refused]
     assert json.loads(result["output"].splitlines()[-1]) == [*each, *each, [sent, refused, sent, refused]]

@@ -130,7 +130,7 @@ def check(extractions: list[Extraction], constraint: Constraint) -> None:
 
 
 def test_held_to_a_schema_each_report_ends_in_a_named_state(server: str, texts: list[str], root: Path) -> None:
-    asked = settings("openai", f"{server}/v1", 80)
+    asked = settings("openai", f"{server}/v1", 48)
     constraint = asyncio.run(probe_server(asked))
     assert constraint is Constraint.JSON_SCHEMA
     extractions = labelled(root, asked, constraint, texts)
@@ -140,13 +140,13 @@ def test_held_to_a_schema_each_report_ends_in_a_named_state(server: str, texts: 
 
 
 def test_held_to_nothing_each_report_ends_in_a_named_state(server: str, texts: list[str], root: Path) -> None:
-    extractions = labelled(root, settings("openai", f"{server}/v1", 24), Constraint.TEXT, texts)
+    extractions = labelled(root, settings("openai", f"{server}/v1", 16), Constraint.TEXT, texts)
     assert len(extractions) == 20
     check(extractions, Constraint.TEXT)
 
 
 def test_over_the_other_api_too(server: str, texts: list[str], root: Path) -> None:
-    asked = settings("anthropic", server, 24)
+    asked = settings("anthropic", server, 16)
     # This server takes a schema or a forced tool over this API and ignores both; the probe is not taken in.
     constraint = asyncio.run(probe_server(asked))
     assert constraint is Constraint.TEXT
