@@ -17,6 +17,7 @@ import pytest
 import workbench.workflow as rooms
 from workbench.domain.actors import Actor, Role
 from workbench.domain.cohorts import Cohort, Purpose
+from workbench.domain.data_use import Basis
 from workbench.domain.findings import State
 from workbench.domain.prompts import Decision, Prompt, RevisionStatus
 from workbench.domain.references import Reference
@@ -32,11 +33,13 @@ from workbench.workflow import (
     blindness,
     browse,
     cohorts,
+    data_use,
     errors,
     export,
     highlighting,
     history,
     ingest,
+    labelers,
     looks,
     people,
     practice,
@@ -268,6 +271,10 @@ CALLS = {
     "cohorts.unlock": Call(
         lambda w, a: cohorts.unlock(w.study, a, "tied", reason="now", details=UNLOCK), LEADS, fails=True
     ),
+    "data_use.close_host": Call(lambda w, a: data_use.close_host(w.study, a, "a.org"), EDITORS, fails=True),
+    "data_use.open_host": Call(
+        lambda w, a: data_use.open_host(w.study, a, "a.org", Basis("agreement", zero_retention=True)), LEADS
+    ),
     "errors.mistakes": Call(
         lambda w, a: errors.mistakes(w.study, a, w.score), set(), EDITORS | JUDGES
     ),  # each mistake tells who voted how
@@ -285,6 +292,7 @@ CALLS = {
     "history.history": Call(lambda w, a: history.history(w.study, a, w.vote), **_results(EVERYBODY)),
     "ingest.import_labels": Call(lambda w, a: ingest.import_labels(w.study, a, w.out("none")), EDITORS, fails=True),
     "ingest.import_reports": Call(_reports, EDITORS),
+    "labelers.say_hello": Call(lambda w, a: labelers.say_hello(w.study, a, "none"), EDITORS, fails=True),
     "looks.record_look": Call(lambda w, a: looks.record_look(w.study, a, w.development, "try", "0" * 64), EDITORS),
     "people.accounts": Call(lambda w, a: people.accounts(w.study, a), EDITORS),
     "people.add": Call(lambda w, a: people.add(w.study, a, f"New {a.name}", [Role.RATER]), EDITORS),
@@ -325,6 +333,9 @@ CALLS = {
     ),
     "run.extractions": Call(lambda w, a: run.extractions(w.study, a, w.score.prepared), **_results(EVERYBODY)),
     "run.prepare": Call(lambda w, a: run.prepare(w.study, a, cohort="development"), EDITORS),
+    "run.prepare_beside": Call(
+        lambda w, a: run.prepare_beside(w.study, a, w.score.prepared, w.study.labeler("rules")), EDITORS
+    ),
     "run.recorded": Call(lambda w, a: run.recorded(w.study, a, cohort="development"), EDITORS),
     "run.reopen": Call(lambda w, a: run.reopen(w.study, a, w.score.prepared.run.hash), EDITORS),
     "run.tried": Call(lambda w, a: run.tried(w.study, a, w.score.prepared), **_results(EVERYBODY)),
@@ -355,6 +366,8 @@ CALLS = {
 # Calls that ask nobody who they are, and why nothing crosses a right in them.
 NAMES_AND_COUNTS = {  # names, counts, states of work and texts of prompts: everybody in a study may know them
     "adjudicate.closed_because", "annotate.ratable_cohorts", "browse.count_reports", "browse.decisions",
+    "data_use.egress", "data_use.egress_of", "data_use.openings", "data_use.permission", "data_use.require_allowed",
+    "labelers.capability", "labelers.card", "labelers.cards", "labelers.hello", "labelers.require_ready",
     "cohorts.get_cohort", "cohorts.list_cohorts", "cohorts.locked_report_ids", "cohorts.require_unlocked",
     "practice.practice_file", "prompts.find_revision", "prompts.prompt_file", "prompts.revisions",
     "reference.asked_for", "reference.cohort_of", "reference.require_closed", "roster.account_actor",
