@@ -15,10 +15,12 @@ from workbench.domain.hashing import short
 from workbench.domain.runs import RunProgress
 from workbench.errors import InputError, WorkbenchError
 from workbench.evaluation.evaluations import Evaluation
+from workbench.evaluation.stability import Stability
 from workbench.running.spending import Cap
 from workbench.workflow import reference, run, score
 from workbench.workflow.opening import open_study
 from workbench.workflow.run import PreparedRun
+from workbench.workflow.stability import run_stability
 from workbench.workflow.study import Study
 
 PromptOption = Annotated[str | None, typer.Option("--prompt", help="Revision; the highest accepted when left out.")]
@@ -247,6 +249,7 @@ def score_json(study: Study, actor: Actor, scored: score.Score) -> dict[str, obj
         "exploratory": scored.exploratory,
         "scores": scored.evaluation.as_json(),
         "policy_table": score.policies_table(study, actor, scored).as_json(),
+        "stability": run_stability(study, actor, prepared).as_json() if prepared.run.repeats > 1 else None,
     }
 
 
@@ -296,6 +299,19 @@ def score_shown(study: Study, actor: Actor, scored: score.Score) -> list[Table |
         *(["A single rater made this reference."] if ref.rule.single_rater else []),
         *(["Some of the reference's votes are simulated."] if ref.simulated else []),
         table("Macro-F1 by policy for uncertain", ["", *(f"prediction: {name}" for name in names)], policy_rows),
+        *(_stability_shown(run_stability(study, actor, prepared)) if prepared.run.repeats > 1 else []),
+    ]
+
+
+def _stability_shown(found: Stability) -> list[Table | str]:
+    rows = [(f.finding_id, figure(f.states), figure(f.scored)) for f in found.findings]
+    title = f"Share of reports of which all {found.repeats} repeats say the same"
+    return [
+        table(title, ["finding", "four states", "as scored"], rows),
+        (
+            f"Over {found.answered} of {found.n_reports} reports, answered in each repeat; "
+            f"in all findings at once {figure(found.reports)}."
+        ),
     ]
 
 
