@@ -80,3 +80,21 @@ def test_labels_of_an_unknown_report_are_refused_by_row_and_nothing_stays(
         import_labels(study, lead, labels)
     with study.database.read() as conn:
         assert annotations.latest(conn, ["r1"], study.label_set.hash) == []
+
+
+def test_a_patients_folder_of_mimic_is_taken_with_the_patient_and_the_place_of_each_report(
+    study: Study, lead: Actor, tmp_path: Path
+) -> None:
+    for number in (1, 2):
+        path = tmp_path / "files" / "p10" / "p10000001" / f"s5000000{number}.txt"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(f"     FINAL REPORT\n \n FINDINGS: \n \n Heart size is normal, as in study {number} of ___.\n")
+    done = import_reports(study, lead, tmp_path / "files" / "p10")
+    assert (done.file, done.added, done.known, done.unreadable) == ("p10", 2, 0, ())
+    with study.database.read() as conn:
+        report = reports.get(conn, "s50000002")
+    assert report is not None
+    assert (report.patient_id, report.source) == ("p10000001", "p10000001/s50000002.txt")
+    assert report.select() == "Heart size is normal, as in study 2 of ___."
+    again = import_reports(study, lead, tmp_path / "files")
+    assert (again.added, again.known) == (0, 2)
