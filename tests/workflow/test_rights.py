@@ -30,10 +30,12 @@ from workbench.workflow import (
     adjudicate,
     annotate,
     backup,
+    baseline,
     blindness,
     browse,
     cohorts,
     data_use,
+    doubts,
     errors,
     export,
     highlighting,
@@ -254,6 +256,7 @@ CALLS = {
     "annotate.queue": Call(lambda w, a: annotate.queue(w.study, a, "development"), RATERS),
     "annotate.save": Call(_save, RATERS, fails=True),  # Otto, and anybody once it is closed, is refused as too late
     "backup.back_up": Call(lambda w, a: backup.back_up(w.study, a, w.out("zip")), EDITORS),
+    "baseline.rules_beside": Call(lambda w, a: baseline.rules_beside(w.study, a, w.score), **_results(EDITORS)),
     "blindness.blinding_round": Call(lambda w, a: blindness.blinding_round(w.study, a), set(ROLES)),
     "blindness.require_sighted": Call(lambda w, a: blindness.require_sighted(w.study, a, "see"), **_results(EVERYBODY)),
     "browse.list_reports": Call(lambda w, a: browse.list_reports(w.study, a), EVERYBODY),
@@ -275,6 +278,7 @@ CALLS = {
     "data_use.open_host": Call(
         lambda w, a: data_use.open_host(w.study, a, "a.org", Basis("agreement", zero_retention=True)), LEADS
     ),
+    "doubts.doubts": Call(lambda w, a: doubts.doubts(w.study, a, w.score.prepared), **_results(EVERYBODY)),
     "errors.mistakes": Call(
         lambda w, a: errors.mistakes(w.study, a, w.score), set(), EDITORS | JUDGES
     ),  # each mistake tells who voted how

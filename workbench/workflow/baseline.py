@@ -2,11 +2,12 @@
 
 from dataclasses import dataclass
 
-from workbench.domain.actors import Actor
+from workbench.domain.actors import Actor, Role
 from workbench.evaluation.comparisons import compare
 from workbench.evaluation.consensus import per_finding
 from workbench.evaluation.numbers import Figure
 from workbench.labelers.registry import settings_of
+from workbench.workflow.blindness import require_sighted
 from workbench.workflow.run import execute, extractions, prepare_beside
 from workbench.workflow.score import Score, arrays, score_run
 from workbench.workflow.study import Study
@@ -36,6 +37,8 @@ def rules_beside(study: Study, actor: Actor, score: Score) -> Beside | None:
     Raises:
         RightsError: the person is no lead or admin, rates in an open round, or the cohort is locked.
     """
+    actor.require(Role.LEAD, Role.ADMIN, to="hold the rules labeler beside a model")
+    require_sighted(study, actor, "hold the rules labeler beside a model")
     if score.prepared.run.labeler.kind == "rules":
         return None
     prepared = prepare_beside(study, actor, score.prepared, _RULES)
