@@ -3,8 +3,6 @@
 import re
 from collections.abc import Sequence
 
-from datasketch import MinHash, MinHashLSH
-
 from workbench.domain.reports import Report
 
 SIMILAR = 0.9  # Jaccard similarity of word triples from which two texts count as near-duplicates
@@ -26,6 +24,8 @@ def near_duplicate_groups(reports: Sequence[Report]) -> list[frozenset[str]]:
     Candidates are found by MinHash with locality-sensitive hashing and then checked exactly: Jaccard similarity of
     word triples of at least ``SIMILAR``. Groups may overlap; whoever draws joins them.
     """
+    from datasketch import MinHash, MinHashLSH  # noqa: PLC0415 - it takes SciPy along, which every command would wait for
+
     wanted = [shingles(report.text) for report in reports]
     hashes = MinHash.bulk([[s.encode() for s in words] for words in wanted], num_perm=_PERMUTATIONS, seed=1)
     index = MinHashLSH(threshold=SIMILAR - 0.1, num_perm=_PERMUTATIONS)
