@@ -95,7 +95,8 @@ async def execute(
         ConflictError: another runner works on this run, or took it over.
     """
     async with held(database, run, liveness.runner_name(runner_id)) as hold:
-        session = _Session(hold, run, labeler, pool or Pool(run.labeler.concurrency), cap or Cap())
+        limit = Cap() if cap is None or run.labeler.kind in _FREE else cap
+        session = _Session(hold, run, labeler, pool or Pool(run.labeler.concurrency), limit)
         await session.load(texts)
         session.tell(on_progress)
         try:
