@@ -5,7 +5,9 @@ computers, and a model's key stand in their environment; only reports, the promp
 """
 
 import asyncio
+import logging
 import os
+import socket
 from collections.abc import Generator, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import astuple, dataclass
@@ -63,6 +65,7 @@ def cluster(address: str, egress: Egress) -> Iterator[None]:
             "Ray is not installed: install it with `pip install -e '.[ray]'`, or begin the command with "
             "`uv run --extra ray`, or leave --ray out."
         ) from None
+    _require_there(address)
     try:
         ray.init(address=address, include_dashboard=False if address == "local" else None, log_to_driver=False)
     except (ConnectionError, ValueError, RuntimeError) as error:
@@ -75,9 +78,21 @@ def cluster(address: str, egress: Egress) -> Iterator[None]:
         context = ray.data.DataContext.get_current()
         context.execution_options.preserve_order = True
         context.enable_progress_bars = False
+        logging.getLogger("ray.data").setLevel(logging.ERROR)  # it tells each part's plan and time
         yield
     finally:
         ray.shutdown()
+
+
+def _require_there(address: str) -> None:
+    """Raise InputError where nothing answers at "host:port": Ray itself tries for minutes."""
+    host, colon, port = address.rpartition(":")
+    if not colon or not port.isdigit() or "/" in host:
+        return
+    try:
+        socket.create_connection((host, int(port)), timeout=10).close()
+    except (OSError, OverflowError) as error:
+        raise InputError(f"There is no Ray cluster at {address} that can be joined ({type(error).__name__}).") from None
 
 
 class OnCluster:
