@@ -86,7 +86,7 @@ def study_at(folder: Path, reports: int) -> Any:
     with source.open(encoding="utf-8", newline="") as file:
         ids = [row["id"] for row in csv.DictReader(file)]
     define(study, study.actor(LEAD), "rated", Purpose.DEVELOPMENT, ids[:reports])
-    define(study, study.actor(LEAD), "labelled", Purpose.EVALUATION, ids[reports:])
+    define(study, study.actor(LEAD), "labelled", Purpose.DEVELOPMENT, ids[reports:])
     open_round(study, study.actor(LEAD), "rated", raters=RATERS, twice=0)
     return study
 
@@ -200,7 +200,7 @@ def main() -> None:
         "six, one press a second": (RATERS, 1.0),
         "six, without a pause": (RATERS, 0.0),
     }
-    results = {}
+    results: dict[str, Any] = {}
     for name, (raters, pace) in passes.items():
         with tempfile.TemporaryDirectory() as folder:
             study = study_at(Path(folder) / "study", 100)
@@ -210,22 +210,23 @@ def main() -> None:
             for what, ms in found.items()
             if ms
         }
-        results[name]["load"] = {"1 min": os.getloadavg()[0], "cores": os.cpu_count() or 0}
+        results[name]["load"] = os.getloadavg()[0]
+        if not given.json:
+            tell(name, results[name], results["one rater"])
     if given.json:
         print(json.dumps(results))
-        return
-    floor = results["one rater"]
-    for name, rows in results.items():
-        print(f"{name}: load {rows['load']['1 min']:.1f} on {rows['load']['cores']} cores")
-        for what, told in TOLD.items():
-            if what not in rows:
-                continue
-            row, goal = rows[what], GOALS.get(what)
-            late = f"  goal {goal}{', missed' if row['p95'] > goal else ''}" if goal else ""
-            times = row["p95"] / floor[what]["p95"]
-            print(
-                f"  {told:<34} n {row['n']:>4}  p50 {row['p50']:>6.0f}  p95 {row['p95']:>6.0f} ms  x{times:.1f}{late}"
-            )
+
+
+def tell(name: str, rows: dict[str, Any], floor: dict[str, Any]) -> None:
+    """Print a pass, and how its 95th percentiles stand to one rater's alone."""
+    print(f"{name}: load {rows['load']:.1f} on {os.cpu_count()} cores", flush=True)
+    for what, told in TOLD.items():
+        if what not in rows:
+            continue
+        row, goal = rows[what], GOALS.get(what)
+        late = f"  goal {goal}{', missed' if row['p95'] > goal else ''}" if goal else ""
+        figures = f"n {row['n']:>4}  p50 {row['p50']:>6.0f}  p95 {row['p95']:>6.0f} ms"
+        print(f"  {told:<34} {figures}  x{row['p95'] / floor[what]['p95']:.1f}{late}", flush=True)
 
 
 if __name__ == "__main__":

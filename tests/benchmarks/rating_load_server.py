@@ -21,22 +21,21 @@ import workbench.ui
 from workbench.ui.routes import Guard, routes
 from workbench.workflow import annotate
 
-_waiting: dict[str, list[float]] = {}
+_waiting: dict[str, list[float]] = {}  # by session when messages arrived that no finished run has worked off
 _lock = threading.Lock()
+_run = threading.local()
 _out = Path(os.environ["WORKBENCH_TIMES"]).open("a", buffering=1)  # noqa: SIM115 - open as long as the server
 
 
-def _write(session: str, what: str, *, take: bool) -> None:
-    now = time.perf_counter()
-    with _lock:
-        since = _waiting.get(session, [])
-        if since:
-            _out.write(json.dumps({"session": session, "what": what, "ms": 1000 * (now - since[0])}) + "\n")
-        if take:
-            _waiting[session] = []
+def _write(session: str, what: str) -> None:
+    since = _waiting.get(session, [])
+    if since:
+        took = 1000 * (time.perf_counter() - since[0])
+        _out.write(json.dumps({"session": session, "what": what, "ms": took}) + "\n")
 
 
-_handle, _finish, _save = AppSession.handle_backmsg, ScriptRunner._on_script_finished, annotate.save
+_handle, _start, _finish = AppSession.handle_backmsg, ScriptRunner._run_script, ScriptRunner._on_script_finished
+_save = annotate.save
 
 
 def _handled(self: AppSession, msg: Any) -> None:
@@ -46,19 +45,28 @@ def _handled(self: AppSession, msg: Any) -> None:
     _handle(self, msg)
 
 
+def _started(self: ScriptRunner, *given: Any) -> None:
+    _run.began = time.perf_counter()
+    _start(self, *given)
+
+
 def _finished(self: ScriptRunner, ctx: Any, *rest: Any, **named: Any) -> None:
     _finish(self, ctx, *rest, **named)
-    _write(ctx.session_id, "drawn", take=True)
+    with _lock:
+        _write(ctx.session_id, "drawn")
+        _waiting[ctx.session_id] = [at for at in _waiting.get(ctx.session_id, []) if at > _run.began]
 
 
 def _saved(*given: Any, **named: Any) -> None:
     _save(*given, **named)
     context = get_script_run_ctx()
     if context is not None:
-        _write(context.session_id, "saved", take=False)
+        with _lock:
+            _write(context.session_id, "saved")
 
 
 AppSession.handle_backmsg = _handled  # type: ignore[method-assign]
+ScriptRunner._run_script = _started  # type: ignore[method-assign]
 ScriptRunner._on_script_finished = _finished  # type: ignore[method-assign]
 annotate.save = _saved
 

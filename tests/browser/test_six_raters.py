@@ -245,6 +245,12 @@ def study(tmp_path: Path) -> Study:
     return made
 
 
+def keys_by_finding(study: Study) -> dict[str, str]:
+    """Return the key of each finding."""
+    ids = study.label_set.ids
+    return dict(zip(ids, keys_of([finding.name for finding in study.label_set.findings]), strict=True))
+
+
 def planned(study: Study, rater: str) -> dict[str, dict[str, State]]:
     """Return what a rater means to say: four reports in ten mention nothing, a third of the rest is uncertain."""
     draw = random.Random(f"plan of {rater}")
@@ -258,8 +264,7 @@ def planned(study: Study, rater: str) -> dict[str, dict[str, State]]:
 @contextmanager
 def six(browsing: ModuleType, study: Study, addresses: Mapping[str, str]) -> Iterator[list[Rater]]:
     """Give six raters, each signed in at a Chromium of their own."""
-    ids = study.label_set.ids
-    keys = dict(zip(ids, keys_of([finding.name for finding in study.label_set.findings]), strict=True))
+    keys = keys_by_finding(study)
     with ThreadPoolExecutor(len(RATERS)) as pool:
         opened = [browsing.chromium() for _ in RATERS]
         drivers = list(pool.map(lambda one: one.__enter__(), opened))
@@ -384,3 +389,25 @@ def test_six_rate_at_once_and_nothing_is_lost_or_twice(browsing: ModuleType, stu
     assert all(
         told.removeprefix("done_all").startswith("You have submitted every report") for told in faults.values()
     ), faults
+
+
+@pytest.fixture
+def ada(study: Study, driver: WebDriver) -> Rater:
+    """One rater at one browser."""
+    return Rater(study, "Ada", driver, keys_by_finding(study), planned(study, "Ada"))
+
+
+def test_a_shortcut_pressed_twice_leaves_one_report(browsing: ModuleType, study: Study, ada: Rater) -> None:
+    with browsing.Server(study.folder, browsing.free_port()) as server:
+        ada.sign_in(server.address)
+        report, finding = str(ada.open()), study.label_set.ids[0]
+        chain = ActionChains(ada.driver).key_down(Keys.ALT).send_keys("nn").key_up(Keys.ALT)
+        chain.send_keys(ada.keys[finding]).perform()  # and a finding's key before the next report is there
+        ada.left(report)
+        following = str(ada.open())
+        ada.press(study.label_set.ids[1], State.PRESENT)
+        ada.saved(following, {study.label_set.ids[1]: State.PRESENT})
+        assert [(a.submitted, dict(a.states)) for a in ada.history(report)] == [(True, {})]
+        assert [(a.submitted, dict(a.states)) for a in ada.history(following)] == [
+            (False, {study.label_set.ids[1]: State.PRESENT})
+        ]

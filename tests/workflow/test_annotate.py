@@ -188,3 +188,35 @@ def test_whoever_edits_prompts_cannot_read_a_locked_report_by_rating_it(
     with pytest.raises(RightsError, match="locked validation cohort and Dr. Both edits prompts too"):
         annotate.open_report(rated, both, "validation", Entry("v1"))
     assert annotate.open_report(rated, rater, "validation", Entry("v1")).report.text == text
+
+
+def test_an_act_that_is_sent_again_is_not_done_again(open_study: Study, rater: Actor) -> None:
+    def act(number: int, *findings: str, tab: str = "a") -> None:
+        states = dict.fromkeys(findings, State.PRESENT)
+        annotate.save(open_study, rater, "development", R1, states, submitted=False, act=annotate.Act(tab, number))
+
+    act(1, "fracture")
+    act(2, "fracture", "pneumonia")
+    act(1, "fracture")
+    act(2)
+    assert annotate.heard(open_study, rater, "a") == 2
+    assert annotate.heard(open_study, rater, "b") == 0
+    act(1, "pneumonia", tab="b")
+    with open_study.database.read() as conn:
+        history = annotations.history(conn, "r1", rater.name)
+    assert [set(a.states) for a in history] == [{"fracture"}, {"fracture", "pneumonia"}, {"pneumonia"}]
+
+
+def test_a_refused_act_can_be_sent_again(open_study: Study, rater: Actor) -> None:
+    with pytest.raises(InputError, match="nothing is marked"):
+        annotate.save(open_study, rater, "development", R1, {}, submitted=True, act=annotate.Act("a", 1))
+    assert annotate.heard(open_study, rater, "a") == 0
+
+
+def test_a_draft_that_says_what_was_submitted_leaves_it_submitted(open_study: Study, rater: Actor) -> None:
+    submit(open_study, rater, R1, {"fracture": State.PRESENT})
+    annotate.save(open_study, rater, "development", R1, {"fracture": State.PRESENT}, submitted=False)
+    assert annotate.queue(open_study, rater, "development").submitted == {R1}
+    annotate.save(open_study, rater, "development", R1, {"fracture": State.UNCERTAIN}, submitted=False)
+    after = annotate.queue(open_study, rater, "development")
+    assert (after.submitted, after.last) == (frozenset(), R1)
