@@ -4,9 +4,8 @@ import streamlit as st
 
 from workbench.domain.actors import Role
 from workbench.domain.prompts import RevisionStatus
-from workbench.domain.runs import RunProgress
-from workbench.ui import blind, data, scoring, sent, state, widgets
-from workbench.workflow import run, score
+from workbench.ui import data, labeler_panel, run_progress, run_result, sent, state, widgets
+from workbench.workflow import run
 from workbench.workflow.run import PreparedRun
 
 here = state.here()
@@ -14,57 +13,31 @@ intent = state.take_intent("run")
 widgets.head("Run", "Let a labeler read a cohort with one revision of the prompt; the score follows by itself.")
 
 
-def bar(done: RunProgress) -> None:
-    failed = ", ".join(f"{n} {kind}" for kind, n in done.failed.items() if n) or "none failed"
-    st.progress(done.done / max(done.total, 1), text=f"{done.done} of {done.total} reports labelled · {failed}")
-
-
 @st.fragment(run_every=0.7)
 def follow(prepared: PreparedRun) -> None:
     with widgets.explained():
         done = run.progress(here.study, prepared)
-        bar(done)
+        run_progress.draw(prepared, done)
         pid = st.session_state.get("run.process")
         stopped = run.ended(pid) if pid else not done.alive
-        if done.finished or stopped:
-            st.session_state.pop("run.following", None)
+        # A run that asks again for what failed counts as finished from its first moment.
+        if stopped or (done.finished and not done.unanswered):
+            for key in ("run.following", "run.process"):
+                st.session_state.pop(key, None)
             if not done.finished:
                 state.say(f"The run has stopped: {run.last_words(here.study)}", refused=True)
             st.rerun()
         st.caption("It goes on when this page is closed.")
 
 
-def start(prompt_hash: str, cohort: str, labeler: str) -> None:
+def start(cohort: str, labeler: str, wish: labeler_panel.Wish) -> None:
     with widgets.explained():
-        prepared = run.prepare(here.study, here.actor, cohort=cohort, revision=prompt_hash, labeler=labeler)
-        st.session_state["run.process"] = run.start(here.study, here.actor, prepared)
+        prepared = run.prepare(
+            here.study, here.actor, cohort=cohort, revision=number, labeler=labeler, repeats=wish.repeats
+        )
+        st.session_state["run.process"] = run.start(here.study, here.actor, prepared, cap=wish.cap)
         st.session_state["run.following"] = prepared.run.hash
         st.rerun()
-
-
-def result(prepared: PreparedRun, cohort: str) -> None:
-    blind.stop(here)
-    cards = [card for card in data.reference_cards(here) if card.cohort == cohort]
-    if not cards:
-        widgets.missing(
-            f"The run is finished. The cohort {cohort} has no reference yet: freeze one to score it.",
-            "reference",
-            "Freeze a reference",
-        )
-    chosen = st.session_state.get(state.REFERENCE)
-    name = chosen if chosen in [card.name for card in cards] else cards[0].name
-    found = data.find_score(here, prepared, name)
-    if found is None:
-        with st.spinner("Scoring"):
-            found = score.score_run(here.study, here.actor, prepared.run.hash, data.get_reference(here, name))
-    with st.container(horizontal=True):
-        if st.button("See its errors", type="primary", icon=":material/troubleshoot:"):
-            st.switch_page(state.page("errors"))
-        waiting = by_number[prepared.number].status is RevisionStatus.CANDIDATE
-        if waiting and st.button("Accept or reject it", icon=":material/verified:"):
-            state.ask(state.Intent("accept", revision=prepared.number))
-            st.switch_page(state.page("accept"))
-    scoring.draw(here, found)
 
 
 revisions, views = data.revisions(here), data.cohort_views(here)
@@ -92,13 +65,18 @@ cohort = two.selectbox("Cohort", cohort_names, index=cohort_names.index(in_use),
 labeler = three.selectbox("Labeler", list(here.study.settings.labelers), key="run.labeler")
 revision, view = by_number[number], next(v for v in views if v.cohort.name == cohort)
 st.caption(widgets.plain(f"{revision.message} · by {revision.author}"))
-known = data.known_run(here, revision.prompt_hash, view.cohort.hash, labeler)
+card = labeler_panel.draw(here, labeler)
+if card.settings is None:
+    st.stop()
+wish = labeler_panel.wish(card)
+known = data.known_run(here, revision.prompt_hash, view.cohort.hash, labeler, wish.repeats)
 done = run.progress(here.study, known) if known else None
 following = known is not None and (st.session_state.get("run.following") == known.run.hash or bool(done and done.alive))
-label = "Start the run" if not done or not done.done else "Run is finished" if done.finished else "Continue the run"
-ready = not (done and (done.finished or following)) and here.may(Role.LEAD, Role.ADMIN)
-if four.button(label, type="primary", icon=":material/play_arrow:", disabled=not ready, width="stretch"):
-    start(revision.prompt_hash, cohort, labeler)
+ready = not view.locked and not card.problem and not following and here.may(Role.LEAD, Role.ADMIN)
+label, icon = run_progress.button(done)
+idle = not (ready and run_progress.to_do(done))
+if four.button(label, icon=icon, type="primary", key="run.start", disabled=idle, width="stretch"):
+    start(cohort, labeler, wish)
 if not here.may(Role.LEAD, Role.ADMIN):
     st.info("Runs are started by the study lead.")
 if view.locked:
@@ -107,10 +85,12 @@ if view.locked:
     )
 else:
     sent.panel(here, revision.prompt_hash, sorted(view.cohort.members))
-if known and done and done.finished:
-    result(known, cohort)
-elif known and following:
+if known and following:
     follow(known)
+elif known and done and done.finished:
+    if known.run.labeler.kind != "rules":
+        run_progress.draw(known, done)
+    run_result.draw(here, known, cohort, waiting=revision.status is RevisionStatus.CANDIDATE)
 elif known and done and done.done:
-    bar(done)
+    run_progress.draw(known, done)
     st.caption("This run was stopped; continue it and nothing is labelled twice.")

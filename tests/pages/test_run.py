@@ -4,12 +4,16 @@ import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
+import pytest
 from streamlit.testing.v1 import AppTest
 
+from workbench.domain.data_use import Basis
 from workbench.ui import state
-from workbench.workflow import run
+from workbench.workflow import data_use, run
 from workbench.workflow.demo import LEAD, RATER
+from workbench.workflow.opening import open_study
 from workbench.workflow.prompts import find_revision, save_candidate
 from workbench.workflow.revise import with_guidance
 from workbench.workflow.study import Study
@@ -17,8 +21,11 @@ from workbench.workflow.study import Study
 Open = Callable[..., AppTest]
 
 
-def start_button(app: AppTest) -> object:
-    return next(button for button in app.main.button if button.label in {"Start the run", "Continue the run"})
+TO_START = frozenset({"Start the run", "Continue the run"})
+
+
+def start_button(app: AppTest, labels: frozenset[str] | set[str] = TO_START) -> Any:
+    return next(button for button in app.main.button if button.label in labels)
 
 
 def unscored(study: Study) -> run.PreparedRun:
@@ -77,8 +84,7 @@ def test_a_locked_cohort_cannot_be_run_on_and_its_reports_are_not_offered(open_p
     app.selectbox(key="run.cohort").select("validation").run()
     assert "is locked" in app.warning[0].value
     assert not app.main.toggle
-    start_button(app).click().run()
-    assert "so one cannot run a prompt on it" in app.error[0].value
+    assert start_button(app).disabled
 
 
 def test_a_rater_cannot_start_a_run(open_page: Open, study: Study) -> None:
@@ -97,3 +103,88 @@ def test_what_a_model_is_sent_is_shown_for_a_report(open_page: Open, study: Stud
     assert text != user
     assert text not in system
     assert any("tokens, an estimate" in caption.value for caption in app.caption)
+
+
+def add(study: Study, lines: str) -> None:
+    with (study.folder / "data" / "study.toml").open("a", encoding="utf-8") as settings:
+        settings.write(f"\n{lines}\n")
+
+
+def chosen(open_page: Open, study: Study, labeler: str, person: str = LEAD) -> AppTest:
+    app = open_page(study.folder, "run", person)
+    app.selectbox(key="run.labeler").select(labeler).run()
+    assert not app.exception
+    return app
+
+
+@pytest.mark.parametrize("kind", ["openai", "anthropic"])
+def test_a_restricted_study_refuses_a_cloud_model_before_anything_is_started(
+    open_page: Open, study: Study, kind: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(f"{kind.upper()}_API_KEY", "k")
+    add(study, f'[labelers.cloud]\nkind = "{kind}"\nmodel = "m"')
+    opened = open_study(study.folder)
+    app = chosen(open_page, study, "cloud")
+    sentence = data_use.permission(opened, opened.labeler("cloud")).why_not
+    assert sentence
+    assert [error.value.replace("\\", "") for error in app.error] == [sentence]
+    assert start_button(app).disabled
+    assert app.button(key="run.hello").disabled
+
+
+def test_an_opened_cloud_model_shows_its_basis_and_says_which_key_is_missing(
+    open_page: Open, study: Study, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    add(study, '[labelers.cloud]\nkind = "openai"\nmodel = "m"')
+    data_use.open_host(study, study.actor(LEAD), "api.openai.com", Basis("Contract 7", zero_retention=True))
+    app = chosen(open_page, study, "cloud")
+    assert any("Contract 7; nothing of a report is kept there" in each.value for each in app.caption)
+    assert "OPENAI_API_KEY" in app.error[0].value.replace("\\", "")
+    assert start_button(app).disabled
+
+
+def test_saying_hello_tells_what_answered(
+    open_page: Open, study: Study, start_fault_server: Callable[..., Any]
+) -> None:
+    add(study, f'[labelers.here]\nkind = "openai"\nmodel = "m"\nbase_url = "{start_fault_server().url}/v1"')
+    app = chosen(open_page, study, "here")
+    assert any("runs on this computer" in each.value for each in app.markdown)
+    assert any("never said hello to" in each.value for each in app.caption)
+    app.button(key="run.hello").click().run()
+    assert not app.error
+    assert any("answered just now" in each.value for each in app.caption)
+
+
+def finished(study: Study, server: Any) -> None:
+    """Run the fault server's model over the development cohort; one report gets no reply."""
+    add(study, f'[labelers.here]\nkind = "openai"\nmodel = "m"\nbase_url = "{server.url}/v1"\nconcurrency = 8')
+    opened = open_study(study.folder)
+    run.execute(opened, run.prepare(opened, opened.actor(LEAD), cohort="development", labeler="here"))
+
+
+def test_a_model_that_adds_nothing_is_seen_beside_the_rules_at_once(
+    open_page: Open, study: Study, start_fault_server: Callable[..., Any]
+) -> None:
+    # It finds nothing, since no demo report is written as it reads them, and refuses some.
+    finished(
+        study, start_fault_server("--seed", "3", "--trouble", "0.2", "--passing", "ok", "--final", "refusal,invented")
+    )
+    app = chosen(open_page, study, "here")
+    labels = [metric.label for metric in app.main.metric]
+    assert {"This model, macro-F1", "Rules labeler, macro-F1", "Difference"} <= set(labels)
+    assert any("the model adds nothing" in each.value for each in app.markdown)
+    assert start_button(app, {"Run is finished"}).disabled
+    told = app.main.segmented_control(key="doubts.kind").options
+    assert any(each.startswith("refused · ") for each in told)
+    assert "report talks to the labeler · 1" in told
+
+
+def test_a_run_with_failures_offers_to_ask_again(
+    open_page: Open, study: Study, start_fault_server: Callable[..., Any]
+) -> None:
+    finished(study, start_fault_server("--seed", "3", "--trouble", "0.05", "--passing", "ok", "--final", "409"))
+    app = chosen(open_page, study, "here")
+    button = start_button(app, {"Ask the failed ones again"})
+    assert not button.disabled
+    assert "no reply" in app.get("progress")[0].proto.text

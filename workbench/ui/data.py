@@ -32,6 +32,8 @@ from workbench.workflow import (
     splits,
 )
 from workbench.workflow.agreed import View
+from workbench.workflow.baseline import Beside, rules_beside
+from workbench.workflow.doubts import Doubts, doubts
 from workbench.workflow.raters import RaterStatistics, rater_statistics
 from workbench.workflow.run import PreparedRun
 from workbench.workflow.score import Score
@@ -165,19 +167,35 @@ def prompt(here: Here, prompt_hash: str) -> Prompt:
     return _read(here, "prompt", lambda: prompts.find_revision(here.study, prompt_hash).prompt, prompt_hash)
 
 
-def known_run(here: Here, prompt_hash: str, cohort_hash: str, labeler: str) -> PreparedRun | None:
-    """Return the recorded run of a revision on a cohort with a labeler as set now, None where there is none."""
+def known_run(
+    here: Here, prompt_hash: str, cohort_hash: str, labeler: str, repeats: int | None = None
+) -> PreparedRun | None:
+    """Return the recorded run of a revision on a cohort with a labeler as set now, None where there is none.
+
+    ``repeats`` is how often each report is labelled in it; the run recorded last when None.
+    """
     settings = here.study.labeler(labeler)
 
     def read() -> PreparedRun | None:
-        for record in run.list_records(here.study):
+        for record in reversed(run.list_records(here.study)):
             it = record.run
             parts = (it.prompt_hash, it.cohort_hash, it.labeler.hash, it.sections)
-            if parts == (prompt_hash, cohort_hash, settings.hash, here.study.settings.sections):
+            same = parts == (prompt_hash, cohort_hash, settings.hash, here.study.settings.sections)
+            if same and repeats in {None, it.repeats}:
                 return run.load(here.study, it.hash)
         return None
 
-    return _read(here, "run", read, prompt_hash, cohort_hash, settings.hash)
+    return _read(here, "run", read, prompt_hash, cohort_hash, settings.hash, settings.name, repeats)
+
+
+def doubtful(here: Here, prepared: PreparedRun) -> Doubts:
+    """Return which replies of a run to look at."""
+    return _read(here, "doubts", lambda: doubts(here.study, here.actor, prepared), prepared.run.hash)
+
+
+def beside(here: Here, of: Score) -> Beside | None:
+    """Return the rules labeler's score beside a model's, run where it has not been; None beside its own."""
+    return _read(here, "beside", lambda: rules_beside(here.study, here.actor, of), of.hash)
 
 
 def rows(here: Here, reference_name: str, labeler: str, *, accepted_only: bool) -> list[history.HistoryRow]:
