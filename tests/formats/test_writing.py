@@ -25,6 +25,12 @@ from workbench.formats.writing import guard, replacing, row_writer, unguard
         ("-1.0", "-1.0"),
         ("-1+1", "'-1+1"),
         ("a=b", "a=b"),
+        ("\t=SUM(A1)", "'\t=SUM(A1)"),
+        ("\r=SUM(A1)", "'\r=SUM(A1)"),
+        ("\n=SUM(A1)", "'\n=SUM(A1)"),
+        ("\ttab", "'\ttab"),
+        ("＝SUM(A1)", "'＝SUM(A1)"),
+        ("＋阳性", "'＋阳性"),
         ("", ""),
     ],
 )
@@ -33,9 +39,10 @@ def test_what_a_spreadsheet_would_run_is_guarded_and_numbers_are_not(cell: str, 
     assert unguard(guarded) == cell
 
 
-@given(st.text(st.sampled_from("=+-@'1.a \n"), max_size=6))
+@given(st.text(st.sampled_from("=+-@'1.a \t\r\n＝"), max_size=6))
 @example("''")
 @example("'-1")
+@example("'\t=1")
 def test_one_prefix_is_taken_off_what_was_guarded(cell: str) -> None:
     assert unguard(guard(cell)) == cell
 

@@ -11,13 +11,15 @@ from typing import TextIO
 
 from workbench.errors import InputError
 
-_FORMULA = ("=", "+", "-", "@", "'")
+# Some spreadsheets trim a cell before they look at it, and East Asian ones read the full-width signs as the plain ones.
+_FORMULA = ("=", "+", "-", "@", "'", "\t", "\r", "\n", "＝", "＋", "－", "＠")
 _NUMBER = re.compile(r"[+-]?\d+(\.\d+)?")
 
 
 def guard(cell: str) -> str:
-    """Return a text cell that no spreadsheet takes for a formula: an apostrophe goes before ``= + - @`` and ``'``.
+    """Return a text cell that no spreadsheet takes for a formula.
 
+    An apostrophe goes before ``= + - @``, plain or full-width, before a tab or the end of a line, and before ``'``.
     Numbers such as -1 are left alone.
     """
     return f"'{cell}" if cell.startswith(_FORMULA) and not _NUMBER.fullmatch(cell) else cell
