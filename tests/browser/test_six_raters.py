@@ -397,6 +397,21 @@ def ada(study: Study, driver: WebDriver) -> Rater:
     return Rater(study, "Ada", driver, keys_by_finding(study), planned(study, "Ada"))
 
 
+def test_a_page_that_was_only_looked_at_takes_keys_after_a_restart(
+    browsing: ModuleType, study: Study, ada: Rater
+) -> None:
+    with browsing.Server(study.folder, browsing.free_port()) as server:
+        ada.sign_in(server.address)
+        report, finding = str(ada.open()), study.label_set.ids[0]
+        server.kill()
+        ada.until(lambda page: not page["connected"], "the connection as lost")
+        server.start()
+        ada.until(lambda page: bool(page["connected"] and page["ready"]), "the connection as back")
+        ada.press(finding, State.PRESENT)
+        ada.saved(report, {finding: State.PRESENT})
+        assert [dict(a.states) for a in ada.history(report)] == [{finding: State.PRESENT}]
+
+
 def test_a_shortcut_pressed_twice_leaves_one_report(browsing: ModuleType, study: Study, ada: Rater) -> None:
     with browsing.Server(study.folder, browsing.free_port()) as server:
         ada.sign_in(server.address)

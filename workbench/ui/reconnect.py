@@ -8,14 +8,15 @@ to be drawn as soon as the connection is back, which also hands in what was chan
 import streamlit as st
 
 _SCRIPT = """
-export default function ({ setTriggerValue }) {
+export default function ({ setStateValue }) {
   const app = document.querySelector("[data-test-connection-state]");
   if (!app) return;
   const connected = () => app.dataset.testConnectionState === "CONNECTED";
   let before = connected();
   const watch = new MutationObserver(() => {
     const now = connected();
-    if (now && !before) setTriggerValue("back", Date.now());
+    // Not at once: until the page has taken note of the connection itself, what is sent is dropped.
+    if (now && !before) setTimeout(() => setStateValue("back", Date.now()), 500);
     before = now;
   });
   watch.observe(app, { attributes: true, attributeFilter: ["data-test-connection-state"] });
