@@ -79,7 +79,7 @@ export default function ({ data, setStateValue }) {
       // What is being written is handed in before a shortcut such as Alt+S acts on it.
       if (writing) focused.blur();
       const name = data.acts[letter(e)];
-      if (!name) return;
+      if (!name || !on()) return;  // no report is on the screen: the shortcut is another button's
       hold(e);
       if (e.repeat || leaving()) return;
       // The field hands in what was written a moment after it lost the focus; the act must not overtake it.
