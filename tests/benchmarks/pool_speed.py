@@ -93,6 +93,7 @@ def inspect_ai(folder: Path, port: int) -> tuple[list[str], dict[str, str]] | No
     if timed([*start, "--version"], folder, env) is None:
         return None
     options = ["--model", "openai/m", "--max-connections", str(IN_FLIGHT), "--max-samples", str(IN_FLIGHT)]
+    options += ["-M", "responses_api=false"]
     return [*start, "eval", "label.py", *options, "--display", "none"], env
 
 
@@ -141,8 +142,9 @@ def note(best: dict[str, tuple[float, float]], name: str, wall: float | None, po
     counted = throughput.served(port)
     if wall is None:
         return
-    assert counted["calls"] == COUNT, (name, counted)
-    assert counted["peak"] <= IN_FLIGHT, (name, counted)
+    if counted["calls"] != COUNT or counted["peak"] > IN_FLIGHT:
+        sys.stderr.write(f"{name} is left out: it made other calls than the others did: {counted}\n")
+        return
     best[name] = min(best.get(name, (wall, counted["seconds"])), (wall, counted["seconds"]))
 
 
