@@ -10,7 +10,8 @@ import os
 import sys
 import time
 
-REPLY = json.dumps({"findings": [{"finding": "pleural_effusion", "state": "present", "evidence": "small left pleural effusion"}]})
+SAID = {"finding": "pleural_effusion", "state": "present", "evidence": "small left pleural effusion"}
+REPLY = json.dumps({"findings": [SAID]})
 ANSWER = {
     "id": "chatcmpl-1",
     "object": "chat.completion",
