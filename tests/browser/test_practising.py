@@ -54,7 +54,7 @@ def test_ten_reports_by_keyboard_then_the_real_round(browsing: ModuleType, drive
                 alt(driver, "s")
             else:
                 alt(driver, "n")
-            await_text(driver, "All 21 findings as in the key.")
+            await_text(driver, "All 21 findings as in the answer key.")
             alt(driver, "s")
         await_text(driver, "Practice is done")
         await_text(driver, "210 of 210")

@@ -122,7 +122,7 @@ def test_a_rater_signs_in_stays_signed_in_and_leaves(browsing: ModuleType, drive
         browsing.settle(driver)
 
         driver.find_element(By.XPATH, "//button[normalize-space(.)='Sign out']").click()
-        wait_for(driver, "First time here")
+        wait_for(driver, "First time here?")
         browsing.settle(driver)
         assert "Sign in" in browsing.text_of(driver)
         driver.get(f"{address}/annotate")
@@ -155,6 +155,6 @@ def test_a_tab_left_open_shows_the_door_once_its_person_is_gone(
         browsing.settle(driver)
         people.deactivate(study, study.actor("Lea"), "Rita")
         driver.find_element(By.CSS_SELECTOR, "[data-testid=stSidebarNav] a[href$='/annotate']").click()
-        wait_for(driver, "First time here")
+        wait_for(driver, "First time here?")
         browsing.settle(driver)
         assert "Signed in as" not in everything(driver)

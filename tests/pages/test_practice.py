@@ -74,8 +74,8 @@ def test_a_submitted_practice_report_shows_what_differs_and_why(open_page: Open,
     press(app, "submit")
     assert not app.main.segmented_control
     told = text(app)
-    assert "20 of 21 findings as in the key" in told
-    assert "You: present. Key: <b>uncertain</b>." in told
+    assert "20 of 21 findings as in the answer key" in told
+    assert "You: present. Answer key: <b>uncertain</b>." in told
     assert "Possible is &lt;b&gt;uncertain&lt;/b&gt;." in told
     assert "<b>Fracture</b>: present." in told
     press(app, "submit")
@@ -95,10 +95,10 @@ def test_the_end_sums_up_and_leads_to_the_round_which_knows_nothing_of_it(open_p
     press(app, "submit")
     told = text(app)
     # Of 2 x 21 findings one differs: the edema of the first report.
-    assert "**41 of 42**" in told
+    assert [metric.value for metric in app.main.metric] == ["41 of 42", "1 of 2", "0", "0"]
     assert "What differed most: Pulmonary edema (1)" in told
     press(app, "previous")
-    assert "All 21 findings as in the key" in text(app)
+    assert "All 21 findings as in the answer key" in text(app)
     press(app, "practice-end")
     assert "these labels count for nothing" not in text(app)
     assert "rate.practice-begin" not in pressed(app)

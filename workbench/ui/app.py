@@ -8,6 +8,7 @@ from workbench.domain.actors import Actor, Role
 from workbench.errors import RightsError, WorkbenchError
 from workbench.ui import data, sign_in, state, widgets
 from workbench.ui.reconnect import redraw_on_reconnect
+from workbench.workflow import blindness
 from workbench.workflow.roster import told
 from workbench.workflow.settings import SignIn
 from workbench.workflow.study import Study
@@ -25,6 +26,19 @@ FLOW = (
     ("accept", "Accept", "verified"),
     ("history", "History", "timeline"),
 )
+
+
+# Where whoever rates finds nothing but a refusal while a round is open.
+SIGHTED = ("reference", "adjudicate", "run", "errors", "revise", "accept", "history")
+
+
+def _only_rates_blind(study: Study, actor: Actor) -> bool:
+    """Return whether a person signed in does nothing but rate, in a study with an open round.
+
+    In a study where one picks a name all pages stay in sight: there one looks around.
+    """
+    picks = study.settings.sign_in is SignIn.PICK
+    return not picks and actor.roles == {Role.RATER} and bool(blindness.blinding_round(study, actor))
 
 
 def _sidebar(here: state.Here) -> None:
@@ -86,7 +100,10 @@ def _come_in(study: Study, actor: Actor, refused: tuple[str, ...]) -> None:
 
 
 def _start() -> None:
-    st.switch_page(state.page("reports"))
+    """Open the page that somebody most likely came for: whoever only rates came to rate."""
+    here = state.here()
+    rates = here.renew is not None and here.person.roles == {Role.RATER}
+    st.switch_page(state.page("annotate" if rates else "reports"))
 
 
 def main() -> None:
@@ -94,15 +111,23 @@ def main() -> None:
     st.set_page_config(page_title="Prompt workbench", page_icon=":material/radiology:", layout="wide")
     st.html(widgets.STYLE)
     redraw_on_reconnect()
-    pages = [
-        st.Page(state.page(name), title=title, icon=f":material/{icon}:", url_path=name) for name, title, icon in FLOW
-    ]
     # The default page has no address of its own; were it Reports, a bookmark of /reports would be answered "not found".
     start = st.Page(_start, title="Start", default=True, visibility="hidden")
     try:
         study, unread = state.open_study()
         actor, why = _who(study)
         manages = actor is not None and bool(actor.roles & {Role.LEAD, Role.ADMIN})
+        shut = SIGHTED if actor is not None and _only_rates_blind(study, actor) else ()
+        pages = [
+            st.Page(
+                state.page(name),
+                title=title,
+                icon=f":material/{icon}:",
+                url_path=name,
+                visibility="hidden" if name in shut else "visible",
+            )
+            for name, title, icon in FLOW
+        ]
         pages.append(
             st.Page(
                 state.page("people"),

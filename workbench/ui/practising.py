@@ -71,10 +71,12 @@ def available(here: Here) -> str:
     return "" if made else "This study has no practice reports."
 
 
-def button(here: Here) -> None:
-    """Draw the way to practice, or back from it."""
+def button(here: Here, queue: Queue | None = None) -> None:
+    """Draw the way to practice, or back from it; nothing while practice is offered below anyhow."""
     if is_on():
         st.button("Leave practice", icon=":material/logout:", key="rate.practice-end", on_click=end)
+        return
+    if queue is not None and _offered(here, queue):
         return
     why = available(here)
     st.button(
@@ -89,22 +91,28 @@ def button(here: Here) -> None:
 
 def offer(here: Here, queue: Queue) -> None:
     """Offer practice while nothing of the round was touched, unless it is done, declined or not there."""
-    if queue.closed or queue.submitted or queue.drafts or st.session_state.get(_DECLINED) or available(here):
+    if not _offered(here, queue):
         return
     done = practice.result(here.study, here.actor)
-    if done.submitted == done.total:
-        return
     left = done.total - done.submitted
     more = " more" if done.submitted else ""
     told = f"{left}{more} report{'' if left == 1 else 's'}"
-    label = "Go on practising" if done.submitted else "Practice first"
+    hello = "Not through with practice yet?" if done.submitted else "New here?"
     with st.container(key="rate_offer", horizontal=True, vertical_alignment="center", gap="small", border=True):
         st.markdown(
-            f":material/school: **{label}:** {told} with feedback, about "
+            f":material/school: **{hello}** {told} with feedback, about "
             f"{max(1, round(MINUTES * left / done.total))} minutes. They count for nothing."
         )
+        label = "Go on practising" if done.submitted else "Practice first"
         st.button(label, type="primary", key="rate.practice-begin", on_click=begin)
-        st.button("Skip", key="rate.practice-skip", on_click=end)
+        st.button("Skip, label now", key="rate.practice-skip", on_click=end)
+
+
+def _offered(here: Here, queue: Queue) -> bool:
+    if queue.closed or queue.submitted or queue.drafts or st.session_state.get(_DECLINED) or available(here):
+        return False
+    done = practice.result(here.study, here.actor)
+    return done.submitted < done.total
 
 
 def feedback(at: Desk) -> None:
@@ -125,7 +133,7 @@ def feedback(at: Desk) -> None:
     with st.container(height=560, border=False, key="rate_feedback"):
         st.html(f'<div class="wb-points">{"".join(_point(at.here, p) for p in found.differing)}</div>')
         if told:
-            st.markdown("**What you read as in the key:**")
+            st.markdown("**What you read as the answer key does:**")
             st.html(f'<div class="wb-points">{"".join(_point(at.here, p) for p in told)}</div>')
         st.caption(_rest(found, len(told)))
 
@@ -133,13 +141,13 @@ def feedback(at: Desk) -> None:
 def _headline(found: Feedback) -> str:
     total, differing = len(found.points), len(found.differing)
     if not differing:
-        return f":material/check_circle: **All {total} findings as in the key.**"
-    return f"**{total - differing} of {total} findings as in the key.** What differs:"
+        return f":material/check_circle: **All {total} findings as in the answer key.**"
+    return f"**{total - differing} of {total} findings as in the answer key.** What differs:"
 
 
 def _rest(found: Feedback, told: int) -> str:
     rest = len(found.points) - len(found.differing) - told
-    return f"The other {rest} findings are not in this report, as you said." if rest else ""
+    return f"The other {rest} findings are not there, as you said." if rest else ""
 
 
 def _point(here: Here, point: Point) -> str:
@@ -148,7 +156,7 @@ def _point(here: Here, point: Point) -> str:
     if point.kind is Kind.AGREED:
         head = f"<b>{name}</b>: {key}."
     else:
-        head = f'<b>{name}</b> <span class="kind">{TOLD[point.kind]}</span><br>You: {said}. Key: <b>{key}</b>.'
+        head = f'<b>{name}</b> <span class="kind">{TOLD[point.kind]}</span><br>You: {said}. Answer key: <b>{key}</b>.'
     why = f'<span class="why">{html.escape(point.why)}</span>' if point.why else ""
     return f'<div class="wb-point {point.kind}">{head}{why}</div>'
 
@@ -163,23 +171,29 @@ def summary(here: Here) -> None:
     """Draw how practice went as a whole, and the way to the real round."""
     done = practice.result(here.study, here.actor)
     st.subheader("Practice is done", anchor=False)
-    st.markdown(f"{summary_text(done)} {_differed(here, done)}")
-    st.caption("Previous shows each report with its feedback again. The lead sees how it went; no other rater does.")
+    with st.container(horizontal=True, gap="large", key="rate_summary"):
+        for label, value, tip in _figures(done):
+            st.metric(label, value, help=tip, width="content")
+    if differed := _differed(here, done):
+        st.markdown(differed)
     st.button("Begin the real round", type="primary", shortcut="Alt+S", key="rate.practice-done", on_click=end)
-
-
-def summary_text(done: Result) -> str:
-    """Return how practice went in a sentence or two."""
-    over, mixed = done.kinds.get(Kind.OVER_CALLED, 0), done.kinds.get(Kind.CERTAINTY, 0)
-    return (
-        f"You agreed with the key on **{done.agreed} of {done.cells}** findings. Of the {done.positives} that are "
-        f"there or uncertain you found **{done.found}**; {over} {'was' if over == 1 else 'were'} over-called, and "
-        f"{State.PRESENT} and {State.UNCERTAIN} were taken for each other {_times(mixed)}."
+    st.caption(
+        "Previous, above, shows each report with its feedback again. The lead sees how it went; no other rater does."
     )
 
 
-def _times(n: int) -> str:
-    return {0: "never", 1: "once", 2: "twice"}.get(n, f"{n} times")
+def _figures(done: Result) -> list[tuple[str, str, str]]:
+    """Return how practice went: what is counted, how many, and what that means."""
+    return [
+        ("As in the answer key", f"{done.agreed} of {done.cells}", "Findings over all practice reports"),
+        ("Found", f"{done.found} of {done.positives}", "Of the findings that are present or uncertain"),
+        ("Over-called", f"{done.kinds.get(Kind.OVER_CALLED, 0)}", "Marked, and not there by the answer key"),
+        (
+            f"{State.PRESENT} for {State.UNCERTAIN}".capitalize(),
+            f"{done.kinds.get(Kind.CERTAINTY, 0)}",
+            "Found, but present was taken for uncertain or the other way round",
+        ),
+    ]
 
 
 def _differed(here: Here, done: Result) -> str:

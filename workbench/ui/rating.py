@@ -1,7 +1,7 @@
 """The rater's desk: the report at left, a control and a key per finding at right, every change saved at once."""
 
 import html
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from itertools import groupby
 from zoneinfo import ZoneInfo
@@ -29,7 +29,7 @@ NBSP = "\u00a0"  # keeps the dot on the line of the name's last word
 
 def finding_help(finding: Finding) -> str:
     """Return what a rater reads on hovering over a finding."""
-    parts = [f"**{widgets.plain(finding.name)}** ({finding.name_zh})", widgets.plain(finding.definition)]
+    parts = [f"**{widgets.plain(finding.name)}** ({widgets.plain(finding.name_zh)})", widgets.plain(finding.definition)]
     if finding.include:
         parts.append(f"**Include:** {widgets.plain(finding.include)}")
     if finding.exclude:
@@ -65,7 +65,7 @@ def desk(here: state.Here, names: Sequence[str]) -> None:
             return
         entry = None if queue.closed else rating_state.current(here, cohort, queue)
         _progress(here, cohort, queue, entry)
-        practising.button(here)
+        practising.button(here, queue)
         with st.container(key="rate_help", width="content"):
             _help(here)
     _desk(here, cohort, queue, entry)
@@ -82,10 +82,17 @@ def _desk(here: state.Here, cohort: str, queue: Queue, entry: annotate.Entry | N
         if cohort:
             practising.offer(here, queue)
         _report_and_controls(Desk(here, cohort, entry), queue)
+        return
     elif cohort:
         st.success("You have submitted every report of this cohort. Thank you.", icon=":material/done_all:")
     else:
         practising.summary(here)
+    _ears(here, "", {})  # so that the browser learns that the last of what was pressed is saved
+
+
+def _ears(here: state.Here, on: str, heard: Mapping[str, str]) -> None:
+    with st.container(key="rate_ears"):
+        shortcuts.listen(on, heard, lambda: rating_state.hear(here))
 
 
 def _report_and_controls(at: Desk, queue: Queue) -> None:
@@ -103,9 +110,7 @@ def _report_and_controls(at: Desk, queue: Queue) -> None:
             sheet = rating_state.sheet_of(task)
             _controls(at, task, sheet)
             _bar(at, task, sheet)
-    with st.container(key="rate_ears"):
-        heard = {} if told else {key: f for f, key in keys(here).items() if key}
-        shortcuts.listen(at.on, heard, lambda: rating_state.hear(here))
+    _ears(here, at.on, {} if told else {key: f for f, key in keys(here).items() if key})
 
 
 def _cohort(here: state.Here, names: Sequence[str]) -> str:
@@ -316,14 +321,14 @@ def _bar(at: Desk, task: RatingTask, sheet: Sheet) -> None:
         st.caption(saved(task.own), width="content")
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key="rate_bar"):
         st.button(
-            "Submit, next",
+            "Submit, next" if at.cohort else "Submit, see feedback",
             type="primary",
             shortcut="Alt+S",
             key="rate.submit",
             on_click=lambda: rating_state.submit(at, none_of_these=False),
         )
         st.button(
-            "None of these, next",
+            "None of these, next" if at.cohort else "None of these",
             disabled=bool(positive),
             key="rate.none",
             shortcut="Alt+N",
@@ -347,6 +352,17 @@ def _bar(at: Desk, task: RatingTask, sheet: Sheet) -> None:
     refused = st.session_state.get(rating_state.REFUSED)
     if refused is not None:
         widgets.refuse(refused)
+    _hint(here=at.here)
+
+
+def _hint(here: state.Here) -> None:
+    """Draw what a key does, for whoever has not opened the list of keys."""
+    third = " · three times: **absent**" * (State.ABSENT in here.study.settings.rater_states)
+    with st.container(key="rate_hint"):
+        st.markdown(
+            f"Press a finding's key once: **present** · twice: **uncertain**{third} · once more: –  \n"
+            "Click a sentence of the report to keep it as evidence for what you marked last · `?` lists all keys"
+        )
 
 
 def _comment(at: Desk, sheet: Sheet) -> None:

@@ -31,7 +31,11 @@ kbd.wb-key, .st-key-rating [data-testid=stButtonGroup] > label code {display: in
 .stApp .st-key-rate_offer :is(p, [data-testid=stMarkdownContainer]) {margin: 0}
 .st-key-rate_ears {position: absolute; height: 0; overflow: hidden}
 .st-key-rate_bar p {font-size: .85rem}
+.st-key-rate_hint p {font-size: .82rem; line-height: 1.55; opacity: .85}
 .st-key-rating [data-testid=stButtonGroup] > label {flex-basis: 45%}
+@media (min-height: 860px) {
+  .st-key-rating [data-testid=stColumn] > div {gap: .32rem}
+}
 .st-key-rating [data-testid=stButtonGroup] > label p {font-size: .82rem}
 .st-key-rating [data-testid=stButtonGroup] button {padding: 0 .15rem}
 </style>"""

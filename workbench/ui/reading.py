@@ -8,7 +8,7 @@ from workbench.domain.reports import Report
 from workbench.text.normalise import placed_words
 from workbench.text.phrases import PhraseFinder
 from workbench.text.sentences import sentence_spans
-from workbench.ui.widgets import LONGEST_HEADER
+from workbench.ui.widgets import LONGEST_HEADER, section_title
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +41,7 @@ def report_html(
         if len(between) > LONGEST_HEADER:
             blocks.append(_block("", between, shown, context=True))
             between = ""
-        title = between.rstrip(": ") or section.name
+        title = between.rstrip(": ") or section_title(section.name)
         text = report.text[section.start : section.end]
         blocks.append(_block(title, text, shown, context=section.name not in read))
         at = max(at, section.end)

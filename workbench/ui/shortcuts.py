@@ -112,14 +112,28 @@ export default function ({ data, setStateValue }) {
     const sentence = e.target.closest?.(".wb-sentence");
     if (sentence && !leaving() && !String(window.getSelection())) send({ sentence: sentence.innerText.trim() });
   };
+  // A click takes the focus from a field just before it is heard. What was written there is handed in a moment later
+  // and must not come after the report, or the page, was left: so the click waits that long.
+  const onBlur = (e) => {
+    if (writes(e.target)) box.written = Date.now();
+  };
+  const onPointer = (e) => {
+    const written = Date.now() - (box.written ?? 0) < 2 * data.moment;
+    const aim = e.target.closest?.("button, a");
+    if (!aim || !written || !e.isTrusted || e.ctrlKey || e.metaKey || e.shiftKey) return onClick(e);
+    hold(e);
+    setTimeout(() => aim.click(), data.moment);
+  };
   const onLeave = (e) => box.presses.length && e.preventDefault();
   box.forget?.();
   window.addEventListener("keydown", onKey, true);
-  window.addEventListener("click", onClick, true);
+  window.addEventListener("focusout", onBlur, true);
+  window.addEventListener("click", onPointer, true);
   window.addEventListener("beforeunload", onLeave);
   const forget = () => {
     window.removeEventListener("keydown", onKey, true);
-    window.removeEventListener("click", onClick, true);
+    window.removeEventListener("focusout", onBlur, true);
+    window.removeEventListener("click", onPointer, true);
     window.removeEventListener("beforeunload", onLeave);
   };
   box.forget = forget;
@@ -180,13 +194,16 @@ def _wishes(name: str) -> list[str]:
     return [letter for letter in dict.fromkeys(first) if letter in LETTERS]
 
 
-def listen(on: str, keys: Mapping[str, str], heard: Callable[..., object], *args: object) -> None:
-    """Hear the keys (key to finding) while the report ``on`` is shown; ``heard`` is called with ``args``."""
+def listen(on: str, keys: Mapping[str, str], heard: Callable[[], object]) -> None:
+    """Hear the keys (key to finding) while the report ``on`` is shown; ``heard`` is called for each that was pressed.
+
+    Without a report nothing new is heard, but the browser still learns that what was pressed before was saved.
+    """
     _component()(
         data={
             "on": on,
             "keys": dict(keys),
-            "acts": dict(ACTS),
+            "acts": dict(ACTS) if on else {},
             "heard": dict(st.session_state.get(_SEEN, {})),
             "double": DOUBLE,
             "moment": MOMENT,
@@ -195,7 +212,7 @@ def listen(on: str, keys: Mapping[str, str], heard: Callable[..., object], *args
         },
         key=HEARD,
         default={"presses": {}},
-        on_presses_change=lambda: heard(*args),
+        on_presses_change=heard,
         height=0,
     )
 

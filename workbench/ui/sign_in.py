@@ -39,6 +39,11 @@ _STYLE = """<style>
 .wb-door details[open] {margin-top: 0; border-top: 0; padding-top: 0}
 .wb-door details[open] .wb-first, .wb-door details:not([open]) .wb-back {display: none}
 .wb-door summary {cursor: pointer; font-size: .92rem; margin-bottom: .9rem}
+.wb-door details:not([open]) summary {list-style: none; text-align: center; font-size: 1rem; font-weight: 600;
+  padding: .5rem; border: 1px solid #1f6f78; border-radius: .5rem}
+.wb-door details:not([open]) summary::-webkit-details-marker {display: none}
+.wb-door details:not([open]) summary:hover {background: rgba(47,143,151,.12)}
+.wb-door h2 + p {margin: .2rem 0 0 0}
 .wb-door > p {margin: 1.2rem 0 0 0}
 .wb-door small {font-weight: 400; opacity: .8}
 .wb-door .wb-told {border-left: 3px solid #c5524a; background: rgba(197,82,74,.12); padding: .5rem .75rem;
@@ -177,7 +182,7 @@ _FORMS = f"""<div class="wb-door">{{alert_by_password}}
   <button type="submit">Sign in</button>
 </form>
 <details{{opened}}>
-  <summary><span class="wb-first">First time here, or a new code?</span>
+  <summary><span class="wb-first">First time here? Use your one-time code</span>
     <span class="wb-back">Back to name and password</span></summary>{{alert_by_code}}
   <form method="post" action="{SIGN_IN}"><input type="hidden" name="{GO_ON_TO}" value="{{path}}">
     <label>Name<input name="{PERSON}" value="{{person}}" autocomplete="username" maxlength="200" required></label>
@@ -188,7 +193,7 @@ _FORMS = f"""<div class="wb-door">{{alert_by_password}}
     <button type="submit">Set password and sign in</button>
   </form>
 </details>
-<p><small>Lost your code or your password? Ask the study lead for a new code.</small></p></div>"""
+<p><small>No code, or the password forgotten? Ask the study lead for a new code.</small></p></div>"""
 
 
 def _forms(known: Told | None, path: str) -> str:

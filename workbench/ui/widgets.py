@@ -173,7 +173,7 @@ def report_html(
         if len(between) > LONGEST_HEADER:
             blocks.append(_block("", between, evidence, unread))
             between = ""
-        title = between.rstrip(": ") or section.name
+        title = between.rstrip(": ") or section_title(section.name)
         told = "" if section.name in read else unread
         blocks.append(_block(title, report.text[section.start : section.end], evidence, told))
         at = max(at, section.end)
@@ -181,6 +181,11 @@ def report_html(
     if rest:
         blocks.append(_block("", rest, evidence, unread))
     return f'<div class="wb-report" dir="auto" lang="{html.escape(report.language)}">{"".join(blocks)}</div>'
+
+
+def section_title(name: str) -> str:
+    """Return what stands above a section without a header of its own: "unlabelled" reads as if labels were missing."""
+    return {"unlabelled": "report", "preamble": "before the first header"}.get(name, name)
 
 
 def _block(title: str, text: str, evidence: Sequence[str], unread: str) -> str:
