@@ -68,12 +68,13 @@ st.caption(widgets.plain(f"{revision.message} · by {revision.author}"))
 card = labeler_panel.draw(here, labeler)
 if card.settings is None:
     st.stop()
-wish = labeler_panel.wish(card)
+latest = data.known_run(here, revision.prompt_hash, view.cohort.hash, labeler)
+wish = labeler_panel.wish(card, latest.run.repeats if latest else 1)
 known = data.known_run(here, revision.prompt_hash, view.cohort.hash, labeler, wish.repeats)
 done = run.progress(here.study, known) if known else None
 following = known is not None and (st.session_state.get("run.following") == known.run.hash or bool(done and done.alive))
 ready = not view.locked and not card.problem and not following and here.may(Role.LEAD, Role.ADMIN)
-label, icon = run_progress.button(done)
+label, icon = run_progress.button(done, going=following)
 idle = not (ready and run_progress.to_do(done))
 if four.button(label, icon=icon, type="primary", key="run.start", disabled=idle, width="stretch"):
     start(cohort, labeler, wish)

@@ -188,3 +188,44 @@ def test_a_run_with_failures_offers_to_ask_again(
     button = start_button(app, {"Ask the failed ones again"})
     assert not button.disabled
     assert "no reply" in app.get("progress")[0].proto.text
+
+
+def test_a_lead_opens_a_host_on_the_page_with_its_basis_and_closes_it(open_page: Open, study: Study) -> None:
+    add(study, '[labelers.cloud]\nkind = "openai"\nmodel = "m"')
+    app = chosen(open_page, study, "cloud")
+    app.text_input(key="run.agreement").set_value("Contract 7")
+    press(app, "Open it")
+    assert "Say whether anything" in app.error[-1].value
+    assert data_use.openings(study) == []
+    app.radio[0].set_value("No: zero retention")
+    press(app, "Open it")
+    (opening,) = data_use.openings(study)
+    assert (opening.host, opening.actor) == ("api.openai.com", LEAD)
+    assert opening.basis == Basis("Contract 7", zero_retention=True)
+    press(app, "Close this host")
+    assert data_use.openings(study)[0].closed_by == LEAD
+
+
+def press(app: AppTest, label: str) -> None:
+    next(button for button in app.main.button if button.label == label).click().run()
+    assert not app.exception
+
+
+def test_repeats_show_how_steady_the_model_is(
+    open_page: Open, study: Study, start_fault_server: Callable[..., Any]
+) -> None:
+    url = start_fault_server().url
+    add(study, f'[labelers.here]\nkind = "openai"\nmodel = "m"\nbase_url = "{url}/v1"\nconcurrency = 8')
+    opened = open_study(study.folder)
+    lead = opened.actor(LEAD)
+    run.execute(opened, run.prepare(opened, lead, cohort="development", labeler="here", repeats=2))
+    app = chosen(open_page, study, "here")
+    assert any("Each report was asked 2 times" in each.value for each in app.markdown)
+    assert "answers came, each report being asked 2 times" in app.get("progress")[0].proto.text
+
+
+def test_a_scripted_labeler_says_that_it_is_simulated(open_page: Open, study: Study) -> None:
+    (study.folder / "data" / "replies.jsonl").write_text('{"default": true, "reply": {"findings": []}}\n')
+    add(study, '[labelers.script]\nkind = "scripted"\nfile = "data/replies.jsonl"')
+    app = chosen(open_page, study, "script")
+    assert "its replies are simulated" in app.warning[0].value

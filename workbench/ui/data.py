@@ -17,6 +17,7 @@ from workbench.domain.references import Reference
 from workbench.domain.reports import Report
 from workbench.errors import InputError, NotFoundError
 from workbench.evaluation.policies import PolicyTable
+from workbench.evaluation.stability import Stability
 from workbench.ui.state import Here, Token
 from workbench.workflow import (
     accept,
@@ -37,6 +38,7 @@ from workbench.workflow.doubts import Doubts, doubts
 from workbench.workflow.raters import RaterStatistics, rater_statistics
 from workbench.workflow.run import PreparedRun
 from workbench.workflow.score import Score
+from workbench.workflow.stability import run_stability
 from workbench.workflow.unsubmitted import Unsubmitted
 from workbench.workflow.unsubmitted import unsubmitted as read_unsubmitted
 
@@ -191,6 +193,11 @@ def known_run(
 def doubtful(here: Here, prepared: PreparedRun) -> Doubts:
     """Return which replies of a run to look at."""
     return _read(here, "doubts", lambda: doubts(here.study, here.actor, prepared), prepared.run.hash)
+
+
+def steadiness(here: Here, prepared: PreparedRun) -> Stability:
+    """Return on how many reports the repeats of a run agree."""
+    return _read(here, "steady", lambda: run_stability(here.study, here.actor, prepared), prepared.run.hash)
 
 
 def beside(here: Here, of: Score) -> Beside | None:

@@ -1,16 +1,17 @@
 """What a labeler is, where it runs and on what basis, and a button that says hello to it."""
 
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
 
 import streamlit as st
 
 from workbench.domain.actors import Role
-from workbench.domain.data_use import Opening
+from workbench.domain.data_use import Basis, Opening
 from workbench.domain.runs import Hello, LabelerSettings, Price
+from workbench.errors import InputError
 from workbench.running.spending import Cap
 from workbench.ui import state, widgets
-from workbench.workflow import labelers
+from workbench.workflow import data_use, labelers
 from workbench.workflow.labelers import LabelerCard
 
 _HELD = {
@@ -54,6 +55,7 @@ def _served(here: state.Here, card: LabelerCard, settings: LabelerSettings) -> N
         with told:
             st.markdown(_where(card, settings))
             facts = [_price_text(settings.price), f"{settings.concurrency} in flight", hello_text(card.hello)]
+
             st.caption(" · ".join(widgets.plain(fact) for fact in facts))
         may = here.may(Role.LEAD, Role.ADMIN) and not card.problem
         if asked.button("Say hello", key="run.hello", icon=":material/waving_hand:", disabled=not may, width="stretch"):
@@ -61,14 +63,47 @@ def _served(here: state.Here, card: LabelerCard, settings: LabelerSettings) -> N
         if card.permission.opening and not card.permission.why_not:
             st.caption(widgets.plain(f"Opened on record. {basis_text(card.permission.opening)}"))
         if card.problem:
-            st.error(widgets.plain(card.problem), icon=":material/lock:")
+            icon = ":material/lock:" if card.permission.why_not else ":material/key:"
+            st.error(widgets.plain(card.problem), icon=icon)
+        if here.may(Role.LEAD):
+            _lock(here, card)
 
 
 def _where(card: LabelerCard, settings: LabelerSettings) -> str:
     model = widgets.plain(settings.model or settings.kind)
     if card.place == labelers.HERE:
         return f":material/computer: **{model}** runs on this computer. No report leaves it."
-    return f":material/cloud_upload: **{model}** runs at **{widgets.plain(card.place)}**. Reports are sent there."
+    sent = "would be" if card.problem else "are"
+    return f":material/cloud_upload: **{model}** runs at **{widgets.plain(card.place)}**. Reports {sent} sent there."
+
+
+def _lock(here: state.Here, card: LabelerCard) -> None:
+    """Draw what a lead opens a host with, or closes it."""
+    host = card.place
+    if card.permission.opening and not card.permission.why_not:
+        opened = card.permission.opening.host
+        if st.button("Close this host", key="run.close", icon=":material/lock:"):
+            with widgets.explained():
+                data_use.close_host(here.study, here.actor, opened)
+                state.say(f"{opened} is closed: nothing more is sent there.")
+                st.rerun()
+    elif card.permission.why_not:
+        with st.popover("Open this host on record", icon=":material/lock_open:"), st.form("run.open", border=False):
+            st.markdown(f"Reports of this study will be sent to **{widgets.plain(host)}**. On what basis?")
+            agreement = st.text_input("Agreement", placeholder="Contract, date, who signed", key="run.agreement")
+            kept = st.radio("Is anything of a report kept there?", ("No: zero retention", "Yes"), index=None)
+            until = st.date_input("Last day of the agreement, if it has one", value=None)
+            if st.form_submit_button("Open it", type="primary"):
+                with widgets.explained():
+                    _open(here, host, agreement, kept, until)
+
+
+def _open(here: state.Here, host: str, agreement: str, kept: str | None, until: date | None) -> None:
+    if kept is None:
+        raise InputError("Say whether anything of a report is kept there.")
+    opening = data_use.open_host(here.study, here.actor, host, Basis(agreement, kept != "Yes", until))
+    state.say(f"{opening.host} may be sent reports of this study.")
+    st.rerun()
 
 
 def _say_hello(here: state.Here, name: str) -> None:
@@ -84,7 +119,7 @@ def _say_hello(here: state.Here, name: str) -> None:
 def hello_text(hello: Hello | None) -> str:
     """Return when a labeler's server last answered, in words."""
     if hello is None:
-        return "never said hello to: the run will, before it starts"
+        return "never said hello to"
     ago = datetime.now(UTC) - hello.at
     served = f" as {hello.served_model}" if hello.served_model else ""
     return f"answered {_ago(ago)}{served} in {hello.latency:.1f} s; {_HELD.get(hello.constraint, hello.constraint)}"
@@ -114,18 +149,21 @@ def basis_text(opening: Opening) -> str:
     return f"{basis.agreement}; {kept}{until}. By {opening.actor}, {opening.at:%Y-%m-%d}."
 
 
-def wish(card: LabelerCard) -> Wish:
-    """Draw what a run of a model may take, and return it; nothing is asked where it costs nothing."""
+def wish(card: LabelerCard, repeats_so_far: int = 1) -> Wish:
+    """Draw what a run of a model may take, and return it; nothing is asked where it costs nothing.
+
+    ``repeats_so_far`` is how often its last run asked each report, so that one finds that run again.
+    """
     settings = card.settings
     if settings is None or settings.kind == "rules" or card.problem:
-        return Wish()
+        return Wish(repeats_so_far)
     one, two, three, _ = st.columns([2, 2, 2, 3])
     repeats = one.number_input(
         "Times each report is asked",
         1,
         20,
-        1,
-        key="run.repeats",
+        repeats_so_far,
+        key=f"run.repeats.{card.name}.{repeats_so_far}",
         help="The first answer is the score; more show how steady it is",
     )
     tokens = two.number_input(

@@ -4,10 +4,12 @@ from datetime import UTC, datetime
 
 import streamlit as st
 
-from workbench.domain.runs import RunProgress
+from workbench.domain.runs import Pace, RunProgress
 from workbench.ui import widgets
 from workbench.workflow.run import PreparedRun
 
+Figure = tuple[str, str | None, str]  # label, value (None: a dash), and what is said below it
+_NO_PRICE = "the labeler has no price in data/study.toml"
 KINDS = {
     "blank": "blank",
     "truncated": "cut off",
@@ -19,44 +21,68 @@ KINDS = {
 }
 
 
-def bar(done: RunProgress) -> None:
+def bar(done: RunProgress, repeats: int = 1) -> None:
     """Draw how far a run has come, and what failed."""
     failed = ", ".join(f"{n:,} {KINDS.get(kind, kind)}" for kind, n in done.failed.items() if n) or "none failed"
-    st.progress(
-        min(done.done / max(done.total, 1), 1.0), text=f"{done.done:,} of {done.total:,} reports labelled · {failed}"
-    )
+    what = "reports labelled" if repeats == 1 else f"answers came, each report being asked {repeats} times"
+    st.progress(min(done.done / max(done.total, 1), 1.0), text=f"{done.done:,} of {done.total:,} {what} · {failed}")
 
 
 def draw(prepared: PreparedRun, done: RunProgress) -> None:
-    """Draw a run that asks a model: the bar, and what it takes."""
-    bar(done)
+    """Draw how far a run has come and, where it asks a model, what it takes."""
+    bar(done, prepared.run.repeats)
     if prepared.run.labeler.kind == "rules":
         return
-    pace, used = done.pace, done.usage
+    pace = done.pace
     if pace and pace.paused_until and pace.paused_until > datetime.now(UTC):
         until = pace.paused_until.astimezone()
         st.warning(
             widgets.plain(f"Everybody waits until {until:%H:%M:%S}: {pace.paused_why}"), icon=":material/pause_circle:"
         )
-    columns = st.columns(6, gap="medium")
-    _figure(
-        columns[0],
-        "Requests per second",
-        f"{pace.per_second:.1f}" if pace and pace.per_second is not None else None,
-        f"{pace.in_flight} in flight" if pace else "nobody works on it now",
-    )
-    _figure(columns[1], "Time left", _span(pace.seconds_left) if pace else None, "at this speed" if pace else "")
-    known = used.replies > 0
-    cached = f"{used.cached_tokens:,} of them cached" if used.cached_tokens else "none cached"
-    unsaid = "the server does not say" if used.unknown else "no reply yet"
-    _figure(columns[2], "Tokens in", f"{used.input_tokens:,}" if known else None, cached if known else unsaid)
-    per = f"{used.output_tokens / used.replies:,.0f} a reply" if known else unsaid
-    _figure(columns[3], "Tokens out", f"{used.output_tokens:,}" if known else None, per)
-    price = prepared.run.labeler.price
-    why = "" if price else "the labeler has no price in data/study.toml"
-    _figure(columns[4], "Cost so far", _money(done.cost, prepared), why or (unsaid if done.cost is None else ""))
+    figures = [*_tokens(done), _cost(prepared, done)]
     if not done.finished:
-        _figure(columns[5], "Cost at the end", _money(done.forecast, prepared), why or "forecast from the mean so far")
+        figures = [*_speed(pace), *figures, _forecast(prepared, done)]
+    for column, figure in zip(st.columns(6, gap="medium"), figures, strict=False):
+        _figure(column, *figure)
+
+
+def _speed(pace: Pace | None) -> list[Figure]:
+    if pace is None:
+        idle = "nobody works on it now"
+        return [("Requests per second", None, idle), ("Time left", None, idle)]
+    per_second = None if pace.per_second is None else f"{pace.per_second:.1f}"
+    return [
+        ("Requests per second", per_second, f"{pace.in_flight} in flight"),
+        ("Time left", _span(pace.seconds_left), "at this speed"),
+    ]
+
+
+def _tokens(done: RunProgress) -> list[Figure]:
+    used = done.usage
+    if not used.replies:
+        why = _unsaid(done)
+        return [("Tokens in", None, why), ("Tokens out", None, why)]
+    cached = f"{used.cached_tokens:,} of them cached" if used.cached_tokens else "none known to be cached"
+    return [
+        ("Tokens in", f"{used.input_tokens:,}", cached),
+        ("Tokens out", f"{used.output_tokens:,}", f"{used.output_tokens / used.replies:,.0f} a reply"),
+    ]
+
+
+def _cost(prepared: PreparedRun, done: RunProgress) -> Figure:
+    if prepared.run.labeler.price is None:
+        return "Cost so far", None, _NO_PRICE
+    return "Cost so far", _money(done.cost, prepared), _unsaid(done) if done.cost is None else "at today's price"
+
+
+def _forecast(prepared: PreparedRun, done: RunProgress) -> Figure:
+    if prepared.run.labeler.price is None:
+        return "Cost at the end", None, _NO_PRICE
+    return "Cost at the end", _money(done.forecast, prepared), "forecast from the mean so far"
+
+
+def _unsaid(done: RunProgress) -> str:
+    return "the server does not say how many" if done.usage.unknown else "no reply yet"
 
 
 def _figure(column: "st.delta_generator.DeltaGenerator", label: str, value: str | None, told: str) -> None:
@@ -86,8 +112,10 @@ def to_do(done: RunProgress | None) -> bool:
     return done is None or not done.finished or done.unanswered > 0
 
 
-def button(done: RunProgress | None) -> tuple[str, str]:
+def button(done: RunProgress | None, *, going: bool = False) -> tuple[str, str]:
     """Return label and icon of the button that starts a run, goes on with it, or asks again for what failed."""
+    if going:
+        return "It is running", ":material/hourglass_top:"
     if done is None or not done.done:
         return "Start the run", ":material/play_arrow:"
     if not done.finished:

@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from workbench.ui import beside_panel, blind, data, doubt_panel, scoring, state, widgets
+from workbench.ui import beside_panel, blind, data, doubt_panel, scoring, stability_panel, state, widgets
 from workbench.workflow import score
 from workbench.workflow.run import PreparedRun
 
@@ -40,6 +40,7 @@ def draw(here: state.Here, prepared: PreparedRun, cohort: str, *, waiting: bool)
             state.ask(state.Intent("accept", revision=prepared.number))
             st.switch_page(state.page("accept"))
     beside_panel.draw(here, found)
-    scoring.draw(here, found)
     if model:
         doubt_panel.draw(here, prepared)
+    stability_panel.draw(here, prepared)
+    scoring.draw(here, found)
