@@ -8,6 +8,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
 
+from workbench.cli.labelers import basis_text
 from workbench.cli.options import AsOption, JsonOption, StudyOption
 from workbench.cli.output import Output, figure, table
 from workbench.domain.actors import Actor
@@ -17,7 +18,7 @@ from workbench.errors import InputError, WorkbenchError
 from workbench.evaluation.evaluations import Evaluation
 from workbench.evaluation.stability import Stability
 from workbench.running.spending import Cap
-from workbench.workflow import reference, run, score
+from workbench.workflow import data_use, reference, run, score
 from workbench.workflow.opening import open_study
 from workbench.workflow.run import PreparedRun
 from workbench.workflow.stability import run_stability
@@ -74,6 +75,7 @@ def run_command(
     else:
         prepared = run.prepare(opened, actor, cohort=cohort, revision=prompt, labeler=labeler, repeats=repeats)
     progress = _execute(opened, prepared, Cap(max_tokens, max_cost), shown=not as_json)
+    basis = data_use.permission(opened, prepared.run.labeler).opening
     failed = sum(progress.failed.values())
     kinds = ", ".join(f"{kind}: {n}" for kind, n in progress.failed.items())
     name = short(prepared.run.hash)
@@ -89,11 +91,13 @@ def run_command(
             "tokens": asdict(progress.usage),
             "cost": progress.cost,
             "currency": _currency(prepared),
+            "opened_on": basis_text(basis) if basis else None,
             "stopped": progress.stopped,
         },
         f"Run {name}: revision {prepared.number} on {prepared.cohort.name}, "
         f"{progress.done} of {progress.total} labelled, {failed} failed{f' ({kinds})' if kinds else ''}.",
         *_spent(prepared, progress),
+        *([f"Its host was opened on record: {basis_text(basis)}"] if basis else []),
         *(
             [f"{progress.unanswered} got no reply; the same command asks for them again."]
             if progress.unanswered
