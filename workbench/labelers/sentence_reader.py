@@ -82,8 +82,18 @@ class SentenceReader:
 
         What is only named as past is left out.
         """
+        listed = words(sentence)
+        return self.states_by(listed, self.hits(listed))
+
+    def hits(self, sentence: Sequence[str]) -> list[Hit[Role]]:
+        """Return every phrase and cue found in the words of a sentence, by start, then end."""
+        return self._finder.find(sentence)
+
+    @staticmethod
+    def states_by(sentence: Sequence[str], hits: Sequence[Hit[Role]]) -> dict[int, State]:
+        """Return what ``states`` returns where a sentence holds these phrases, which need not be the prompt's own."""
         states: dict[int, State] = {}
-        for named, state in self._findings(words(sentence))[0]:
+        for named, state in _judged(sentence, hits)[0]:
             finding = named.role.finding
             if STRENGTH[state] > STRENGTH[states.get(finding, State.NOT_MENTIONED)]:
                 states[finding] = state
@@ -91,7 +101,7 @@ class SentenceReader:
 
     def read(self, sentence: Sequence[str]) -> list[Found]:
         """Return the findings and cues found in the words of a sentence."""
-        findings, cues = self._findings(sentence)
+        findings, cues = _judged(sentence, self._finder.find(sentence))
         found = [
             Found(at.start, at.end, "normal" if role.use is Use.NORMAL else "finding", role.finding, state)
             for (role, at), state in findings
@@ -101,27 +111,28 @@ class SentenceReader:
             found += [Found(cue.start, cue.end, kind) for kind in dict.fromkeys(kinds)]
         return found
 
-    def _findings(self, sentence: Sequence[str]) -> tuple[list[tuple[_NamedFinding, State]], list[Cue]]:
-        """Return the findings named in a sentence with what is said of them, and the cues that count."""
-        named: list[_NamedFinding] = []
-        cue_hits: list[Hit[Role]] = []
-        for hit in self._finder.find(sentence):
-            start, end, phrase = hit
-            role = phrase.payload
-            if isinstance(role, FindingRole):
-                if not phrase.head:
-                    named.append(_NamedFinding(role, Named(start, end, start, end)))
-                elif not _overstretched(at := Named(start, start + phrase.head, end - phrase.tail, end), sentence):
-                    named.append(_NamedFinding(role, at))
-            else:
-                cue_hits.append(hit)
-        if not named:
-            return [], []
-        if ":" in sentence:
-            named = _without_headings(named, sentence)
-        cues = _cues(cue_hits, named) if cue_hits else []
-        scopes = Scopes(sentence, cues, [one.at for one in named])
-        return [(one, _state(one, scopes)) for one in _without_excluded(named, sentence)], cues
+
+def _judged(sentence: Sequence[str], hits: Sequence[Hit[Role]]) -> tuple[list[tuple[_NamedFinding, State]], list[Cue]]:
+    """Return the findings named in a sentence with what is said of them, and the cues that count."""
+    named: list[_NamedFinding] = []
+    cue_hits: list[Hit[Role]] = []
+    for hit in hits:
+        start, end, phrase = hit
+        role = phrase.payload
+        if isinstance(role, FindingRole):
+            if not phrase.head:
+                named.append(_NamedFinding(role, Named(start, end, start, end)))
+            elif not _overstretched(at := Named(start, start + phrase.head, end - phrase.tail, end), sentence):
+                named.append(_NamedFinding(role, at))
+        else:
+            cue_hits.append(hit)
+    if not named:
+        return [], []
+    if ":" in sentence:
+        named = _without_headings(named, sentence)
+    cues = _cues(cue_hits, named) if cue_hits else []
+    scopes = Scopes(sentence, cues, [one.at for one in named])
+    return [(one, _state(one, scopes)) for one in _without_excluded(named, sentence)], cues
 
 
 def _overstretched(at: Named, sentence: Sequence[str]) -> bool:
