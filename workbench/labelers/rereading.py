@@ -169,8 +169,9 @@ class Rereading:
         found: set[int] = set()
         for spelling in spellings(phrase):
             whole = [word for word in spelling if word != GAP and not word.endswith("*")]
-            listed: list[list[int]] = [self._holding.get(word, []) for word in whole]
-            found.update(sorted(listed, key=len)[0] if listed else range(len(self.sentences)))
+            listed = [self._holding.get(word, []) for word in whole] or [list(range(len(self.sentences)))]
+            rarest = min(listed, key=len)
+            found.update(rarest)
         return sorted(found)
 
 

@@ -100,8 +100,25 @@ _SOURCES = (
     """SELECT e.at, e.actor, 'run scored', e.run_hash,
         json_object('evaluation', e.hash, 'reference', r.name, 'policies', json(e.policies))
     FROM evaluations AS e JOIN reference_standards AS r ON r.hash = e.reference_hash ORDER BY e.at, e.position""",
+    """SELECT at, actor, 'error tagged', report_id, json_object('evaluation', evaluation_hash, 'finding', finding_id,
+        'kind', kind, 'comment', comment)
+    FROM error_tags ORDER BY at, id""",
+    # Which of them are controls is told to nobody: the adjudicator may read the trail.
+    """SELECT d.at, d.actor, 'reference doubted', d.report_id, json_object('reference', r.name, 'finding', d.finding_id)
+    FROM doubted_items AS d JOIN reference_standards AS r ON r.hash = d.reference_hash ORDER BY d.at, d.id""",
+    """SELECT v.at, v.actor, 'doubted item judged', v.report_id, json_patch(
+        json_object('reference', r.name, 'finding', v.finding_id),
+        CASE WHEN EXISTS (SELECT 1 FROM closed WHERE closed.cohort = c.name AND closed.label_set = r.label_set_hash)
+            AND c.name NOT IN (SELECT cohort FROM locked)
+        THEN json_object('present', json(iif(v.present, 'true', 'false')), 'reason', v.reason) ELSE '{}' END)
+    FROM doubt_verdicts AS v JOIN reference_standards AS r ON r.hash = v.reference_hash
+    JOIN cohorts AS c ON c.hash = r.cohort_hash ORDER BY v.at, v.id""",
     """SELECT l.at, l.actor, 'cohort looked at (' || l.kind || ')', c.name, json_object('prompt', l.prompt_hash)
     FROM looks AS l JOIN cohorts AS c ON c.hash = l.cohort_hash ORDER BY l.at, l.id""",
+    """SELECT s.at, s.actor, iif(s.accepted, 'suggestion accepted', 'suggestion declined'), 'prompt ' || s.prompt_hash,
+        json_object('edit', json(s.edit), 'source', s.source, 'held_out', json(s.held_out), 'evaluation',
+        s.evaluation_hash)
+    FROM suggestion_decisions AS s ORDER BY s.at, s.id""",
     """SELECT d.at, d.actor, 'revision ' || d.status, 'revision ' || r.number, json_object('prompt', d.prompt_hash,
         'reason', d.reason, 'evaluation', d.evaluation_hash, 'signed', json(d.signed), 'override', d.override)
     FROM decisions AS d JOIN revisions AS r ON r.prompt_hash = d.prompt_hash ORDER BY d.at, d.id""",

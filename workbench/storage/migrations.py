@@ -430,6 +430,72 @@ STEPS: tuple[tuple[str, tuple[str, ...]], ...] = (
             ) STRICT""",
         ),
     ),
+    (
+        "0014_revising",
+        # Which suggested edits were accepted or declined, and on what score they rested; and what each person has
+        # edited and not saved yet, which is replaced, and no history.
+        (
+            """CREATE TABLE suggestion_decisions (
+                id INTEGER PRIMARY KEY,
+                prompt_hash TEXT NOT NULL,
+                evaluation_hash TEXT NOT NULL,
+                edit TEXT NOT NULL,
+                source TEXT NOT NULL,
+                held_out TEXT NOT NULL,
+                accepted INTEGER NOT NULL CHECK (accepted IN (0, 1)),
+                actor TEXT NOT NULL,
+                at TEXT NOT NULL
+            ) STRICT""",
+            *_fixed("suggestion_decisions"),
+            """CREATE TABLE prompt_drafts (
+                person TEXT NOT NULL,
+                prompt_hash TEXT NOT NULL,
+                tab TEXT NOT NULL,
+                file_text TEXT NOT NULL,
+                changed_at TEXT NOT NULL,
+                PRIMARY KEY (person, prompt_hash, tab)
+            ) STRICT""",
+        ),
+    ),
+    (
+        "0015_error_tags",
+        # What people say that the kind of an error is. Saying that the reference is doubtful puts the item and as many
+        # agreeing controls before an adjudicator, who is not told which is which (method 4).
+        (
+            """CREATE TABLE error_tags (
+                id INTEGER PRIMARY KEY,
+                evaluation_hash TEXT NOT NULL REFERENCES evaluations (hash),
+                report_id TEXT NOT NULL REFERENCES reports (id),
+                finding_id TEXT NOT NULL,
+                kind TEXT NOT NULL,
+                comment TEXT NOT NULL,
+                actor TEXT NOT NULL,
+                at TEXT NOT NULL
+            ) STRICT""",
+            "CREATE INDEX error_tags_by_evaluation ON error_tags (evaluation_hash, report_id, finding_id)",
+            """CREATE TABLE doubted_items (
+                id INTEGER PRIMARY KEY,
+                reference_hash TEXT NOT NULL REFERENCES reference_standards (hash),
+                report_id TEXT NOT NULL REFERENCES reports (id),
+                finding_id TEXT NOT NULL,
+                control INTEGER NOT NULL,
+                actor TEXT NOT NULL,
+                at TEXT NOT NULL,
+                UNIQUE (reference_hash, report_id, finding_id)
+            ) STRICT""",
+            """CREATE TABLE doubt_verdicts (
+                id INTEGER PRIMARY KEY,
+                reference_hash TEXT NOT NULL REFERENCES reference_standards (hash),
+                report_id TEXT NOT NULL REFERENCES reports (id),
+                finding_id TEXT NOT NULL,
+                present INTEGER NOT NULL,
+                reason TEXT NOT NULL,
+                actor TEXT NOT NULL,
+                at TEXT NOT NULL
+            ) STRICT""",
+            *_fixed("error_tags", "doubted_items", "doubt_verdicts"),
+        ),
+    ),
 )
 
 
