@@ -18,10 +18,14 @@ import workbench.workflow as rooms
 from workbench.domain.actors import Actor, Role
 from workbench.domain.cohorts import Cohort, Purpose
 from workbench.domain.data_use import Basis
+from workbench.domain.error_kinds import ErrorKind
 from workbench.domain.findings import State
 from workbench.domain.prompts import Decision, Prompt, RevisionStatus
 from workbench.domain.references import Reference
+from workbench.domain.runs import Extraction, ExtractionStatus
 from workbench.errors import RightsError, WorkbenchError
+from workbench.evaluation.mistakes import MistakeKind
+from workbench.labelers.error_kinds import Cause
 from workbench.prompting.files import parse_prompt, prompt_text
 from workbench.running import process
 from workbench.storage.database import Database
@@ -35,6 +39,7 @@ from workbench.workflow import (
     browse,
     cohorts,
     data_use,
+    doubted,
     doubts,
     errors,
     export,
@@ -53,6 +58,7 @@ from workbench.workflow import (
     run,
     score,
     splits,
+    stability,
     unsubmitted,
     versions,
 )
@@ -231,6 +237,14 @@ def _save(world: World, actor: Actor) -> object:
     return annotate.save(world.study, actor, "development", world.first, said, submitted=False)
 
 
+def _error(world: World) -> errors.Mistake:
+    """An error as a stale tab would still hold it; only its report and finding matter here."""
+    report = world.score.prepared.reports[0]
+    item, reply = world.vote.items[report.id, "pneumothorax"], Extraction(ExtractionStatus.OK)
+    cause = Cause(ErrorKind.SYNONYM)
+    return errors.Mistake(report, "pneumothorax", MistakeKind.MISSED, 0.0, item, None, "", {}, reply, cause)
+
+
 FINDINGS = ["pneumothorax"]
 UNLOCK = {"revision": "1", "labeler": "rules", "policies": "present", "endpoint": "macro-F1"}
 
@@ -282,6 +296,22 @@ CALLS = {
     "errors.mistakes": Call(
         lambda w, a: errors.mistakes(w.study, a, w.score), set(), EDITORS | JUDGES
     ),  # each mistake tells who voted how
+    "errors.raters_words": Call(
+        lambda w, a: errors.raters_words(w.study, a, w.score, _error(w)), set(), EDITORS | JUDGES
+    ),
+    "errors.tag": Call(
+        lambda w, a: errors.tag(w.study, a, w.score, ("r1", FINDINGS[0]), kind=ErrorKind.DOUBTFUL, comment="split"),
+        set(),
+        EDITORS | JUDGES,
+    ),
+    "doubted.judge": Call(
+        lambda w, a: doubted.judge(w.study, a, w.vote, "r1", "pneumothorax", present=True, reason="seen"),
+        set(),
+        {"Jude"},  # Lara edits prompts
+        fails=True,
+    ),
+    "doubted.open_doubts": Call(lambda w, a: doubted.open_doubts(w.study, a, w.vote), set(), {"Jude"}),
+    "doubted.verdicts": Call(lambda w, a: doubted.verdicts(w.study, a, w.vote), set(), EDITORS),
     "export.export_agreement": Call(
         lambda w, a: export.export_agreement(w.study, a, w.out("csv"), name="development"), set(), EDITORS
     ),
@@ -363,6 +393,9 @@ CALLS = {
     "splits.split_from_themselves": Call(
         lambda w, a: splits.split_from_themselves(w.study, a, w.vote, FINDINGS, "Rita"), set(), EDITORS | JUDGES
     ),
+    "stability.run_stability": Call(  # this run asks each report once
+        lambda w, a: stability.run_stability(w.study, a, w.score.prepared), **_results(EVERYBODY), fails=True
+    ),
     "versions.compare": Call(lambda w, a: versions.compare(w.study, a, w.vote.name, w.vote.name), set(), EVERYBODY),
     "unsubmitted.unsubmitted": Call(lambda w, a: unsubmitted.unsubmitted(w.study, a, "development"), EDITORS | JUDGES),
 }
@@ -379,6 +412,7 @@ NAMES_AND_COUNTS = {  # names, counts, states of work and texts of prompts: ever
     "run.list_runs", "run.load", "run.progress", "run.unanswered", "sign_in.has_accounts",
 }  # fmt: skip
 VALUES_ONLY = {  # they tell of nothing but what they are given
+    "errors.chosen", "errors.grouped", "errors.phrases_in",
     "adjudicate.open_keys", "agreed.agreed", "agreed.categories", "agreed.seen_as", "annotate.order_of",
     "annotate.said", "browse.changes", "opening.default_people", "passwords.code_fits", "passwords.hash_code",
     "people.may_give",
@@ -401,8 +435,8 @@ ON_THIS_COMPUTER = {  # they act on files that whoever calls can read or write a
 PRACTICE = {"practice.check", "practice.load"}  # reports outside the study that hold nobody's labels
 AFTER_ASKING = {"run.execute", "splits.reports_of"}  # they go on with what a call that asks has handed out
 INNER = {  # parts of the calls above, which ask; nothing outside the workflow uses them
-    "benchmarks.keep", "reference.first_look_in", "rounds.close_in", "slow_down.count", "slow_down.forgive",
-    "unsubmitted.unsubmitted_in", "votes.read_votes",
+    "benchmarks.keep", "doubted.put_forward", "reference.first_look_in", "rounds.close_in", "slow_down.count",
+    "slow_down.forgive", "unsubmitted.unsubmitted_in", "votes.read_votes",
 }  # fmt: skip
 WITHOUT_ACTOR = NAMES_AND_COUNTS | VALUES_ONLY | THE_DOOR | ON_THIS_COMPUTER | PRACTICE | AFTER_ASKING | INNER
 

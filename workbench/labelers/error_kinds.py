@@ -17,7 +17,7 @@ from workbench.domain.runs import Extraction, ExtractionStatus, Flag
 from workbench.labelers.evidence import quote_finder
 from workbench.labelers.sentence_reader import STRENGTH, SentenceReader
 from workbench.labelers.standard_cues import GONE, NORMAL, with_standard
-from workbench.text.normalise import words
+from workbench.text.normalise import placed_words, words
 from workbench.text.phrases import PhraseFinder
 from workbench.text.scope import CueRole, Kind, Side, cue_phrases
 from workbench.text.sentences import sentence_spans
@@ -107,9 +107,15 @@ class ErrorReader:
             return Cause(ErrorKind.SECTION, quote)
         return self._missed(cell, quoted) if cell.expected else self._overcalled(cell, quoted)
 
-    def sentences(self, report: Report, finding_id: str) -> list[str]:
-        """Return the sentences of the sections that are read in which the prompt's phrases name a finding."""
-        return [s.text for s in self._named(report, finding_id)]
+    def phrases(self, report: Report, finding_id: str) -> list[str]:
+        """Return the words of a report that are phrases for a finding, as they stand there; each once."""
+        at, found = self._at[finding_id], dict[str, None]()
+        for sentence in self._split(report):
+            places = placed_words(sentence.text)
+            for hit in self._bare.read([word.text for word in places]):
+                if hit.finding == at:
+                    found[sentence.text[places[hit.start].start : places[hit.end - 1].end]] = None
+        return list(found)
 
     def unnamed(self, report: Report) -> list[str]:
         """Return the sentences of the sections that are read in which the prompt's phrases name nothing at all."""

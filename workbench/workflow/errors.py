@@ -1,18 +1,27 @@
-"""Where a run errs: each wrong cell with the text, the votes and the labeler's evidence."""
+"""Where a run errs: each wrong cell with the text, the votes, the labeler's evidence, and the likely cause."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
 
 from workbench.domain.actors import Actor, Role
+from workbench.domain.error_kinds import ErrorKind, ErrorTag
 from workbench.domain.findings import STATE_OF_CODE, State
-from workbench.domain.references import ReferenceItem
+from workbench.domain.references import Outcome, ReferenceItem
 from workbench.domain.reports import Report
+from workbench.domain.runs import Extraction
+from workbench.errors import InputError, NotFoundError
 from workbench.evaluation import mistakes as counting
 from workbench.evaluation.consensus import per_finding
 from workbench.evaluation.mistakes import MistakeKind
+from workbench.labelers.error_kinds import Cause, ErrorReader, WrongCell
+from workbench.storage import annotations as annotation_store
+from workbench.storage import error_tags as store
+from workbench.text.likeness import groups, telling
+from workbench.workflow.doubted import put_forward
 from workbench.workflow.reference import votes_of
 from workbench.workflow.run import extractions
-from workbench.workflow.score import Score, arrays
+from workbench.workflow.score import Score, ScoredArrays, arrays
 from workbench.workflow.study import Study
 from workbench.workflow.votes import Votes
 
@@ -22,7 +31,8 @@ class Mistake:
     """One wrong cell: what the reference says, what the labeler said and on which words.
 
     ``predicted`` is None where the reply failed, and ``evidence`` then why. ``cost`` is the macro-F1 that setting this
-    cell alone right would gain. ``votes`` leaves out raters who did not submit.
+    cell alone right would gain. ``votes`` leaves out raters who did not submit. ``cause`` is the kind found by rule,
+    ``tag`` what a person last said of it.
     """
 
     report: Report
@@ -33,10 +43,50 @@ class Mistake:
     predicted: State | None
     evidence: str
     votes: Mapping[str, State]
+    reply: Extraction
+    cause: Cause
+    tag: ErrorTag | None = None
+
+    @property
+    def why(self) -> ErrorKind:
+        """Return the kind that counts: a person's, else the one found by rule."""
+        return self.tag.kind if self.tag else self.cause.kind
+
+    @property
+    def agreement(self) -> float:
+        """Return the share of the raters who said what most of them said, from 0.5 to 1; 1 without any vote."""
+        said = len(self.votes)
+        present = min(self.reference.present, said)
+        return max(present, said - present) / said if said else 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """Errors whose words are nearly the same, so that one reads them once. ``words`` are those of the first."""
+
+    words: str
+    mistakes: tuple[Mistake, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Wish:
+    """Which errors to look at; what is left empty takes all.
+
+    ``agreement`` is "all", "unanimous" or "split" among the raters; ``length`` "short" or "long", parted at the median
+    number of words of the cohort's reports.
+    """
+
+    finding: str = ""
+    kind: ErrorKind | None = None
+    direction: MistakeKind | None = None
+    agreement: str = "all"
+    length: str = "all"
+    language: str = ""
+    source: str = ""
 
 
 def mistakes(study: Study, actor: Actor, score: Score, finding_id: str | None = None) -> list[Mistake]:
-    """Return the wrong cells of a score, costliest first; of one finding when it is named.
+    """Return the wrong cells of a score, costliest first, with their kinds; of one finding when it is named.
 
     Raises:
         RightsError: the person may not see who said what, which each mistake tells.
@@ -46,8 +96,11 @@ def mistakes(study: Study, actor: Actor, score: Score, finding_id: str | None = 
     labels = extractions(study, actor, score.prepared)
     row_of = {report: row for row, report in enumerate(votes.report_ids)}
     data = arrays(study, score.prepared, score.reference, labels)
+    with study.database.read() as conn:
+        tags = {(tag.report_id, tag.finding_id): tag for tag in store.of_evaluation(conn, score.hash)}
     reports = {report.id: report for report in score.prepared.reports}
     policies = per_finding(score.prediction_policies, study.label_set.ids)
+    explained = _Explaining(study, score, data)
     found = []
     for wrong in counting.mistakes(data.truth, data.predictions, policies):
         report, finding = data.report_ids[wrong.report], study.label_set.ids[wrong.finding]
@@ -65,9 +118,135 @@ def mistakes(study: Study, actor: Actor, score: Score, finding_id: str | None = 
                 extraction.state(finding),
                 mention.evidence if mention else extraction.detail,
                 _votes_on(votes, row_of[report], wrong.finding),
+                extraction,
+                explained.cause(reports[report], wrong, extraction),
+                tags.get((report, finding)),
             )
         )
     return found
+
+
+class _Explaining:
+    """Finds the cause of each wrong cell of a score."""
+
+    def __init__(self, study: Study, score: Score, data: ScoredArrays) -> None:
+        self._reader = ErrorReader(score.prepared.prompt, study.label_set, score.prepared.run.sections)
+        self._ids, self._reference = study.label_set.ids, score.reference
+        self._support = (data.truth == 1).sum(axis=0).tolist()
+        self._truth = data.truth
+
+    def cause(self, report: Report, wrong: counting.Mistake, reply: Extraction) -> Cause:
+        finding = self._ids[wrong.finding]
+        held = frozenset(f for f, code in zip(self._ids, self._truth[wrong.report].tolist(), strict=True) if code == 1)
+        item = self._reference.items[report.id, finding]
+        needed, support = self._reference.rule.k, int(self._support[wrong.finding])
+        return self._reader.cause(WrongCell(report, finding, reply, wrong.positive, item, needed, support, held))
+
+
+def chosen(found: Sequence[Mistake], wish: Wish, reports: Sequence[Report]) -> list[Mistake]:
+    """Return the errors that somebody wishes to see, in their order. ``reports`` are those of the cohort."""
+    counts = sorted(len(report.text.split()) for report in reports)
+    median = counts[len(counts) // 2] if counts else 0
+    return [mistake for mistake in found if _wished(mistake, wish, median)]
+
+
+def _wished(mistake: Mistake, wish: Wish, median: int) -> bool:
+    long = len(mistake.report.text.split()) > median
+    return (
+        wish.finding in {"", mistake.finding_id}
+        and wish.kind in {None, mistake.why}
+        and wish.direction in {None, mistake.kind}
+        and (wish.agreement == "all" or (mistake.agreement == 1) is (wish.agreement == "unanimous"))
+        and (wish.length == "all" or long is (wish.length == "long"))
+        and wish.language in {"", mistake.report.language}
+        and wish.source in {"", mistake.report.source}
+    )
+
+
+def grouped(study: Study, score: Score, found: Sequence[Mistake]) -> list[Group]:
+    """Return errors in groups whose words are nearly the same, largest first; findings and kinds never mix.
+
+    An error without words, such as a finding missed for a synonym, goes by the sentence of its report that tells most
+    of the finding: one the prompt has no phrase for, in words that stand in reports that hold it and rarely elsewhere.
+    """
+    likely = _likely_words(study, score, found)
+    parts: dict[tuple[str, ErrorKind, MistakeKind], list[tuple[Mistake, str]]] = {}
+    for mistake in found:
+        words = mistake.cause.words or likely.get((mistake.report.id, mistake.finding_id), "") or mistake.evidence
+        parts.setdefault((mistake.finding_id, mistake.why, mistake.kind), []).append((mistake, words))
+    made = [
+        Group(part[places[0]][1], tuple(part[place][0] for place in places))
+        for part in parts.values()
+        for places in groups([words for _, words in part])
+    ]
+    return sorted(made, key=lambda group: (-len(group.mistakes), -sum(m.cost for m in group.mistakes)))
+
+
+def _likely_words(study: Study, score: Score, found: Sequence[Mistake]) -> dict[tuple[str, str], str]:
+    """Return the telling sentence of each error for a synonym, by report and finding."""
+    reader = ErrorReader(score.prepared.prompt, study.label_set, score.prepared.run.sections)
+    texts = dict(score.prepared.texts)
+    without: dict[str, list[Report]] = {}
+    for mistake in found:
+        if mistake.kind is MistakeKind.MISSED and not mistake.cause.words:
+            without.setdefault(mistake.finding_id, []).append(mistake.report)
+    likely: dict[tuple[str, str], str] = {}
+    for finding, reports in without.items():
+        holding = {r for r in texts if score.reference.items[r, finding].outcome is Outcome.PRESENT}
+        candidates = {report.id: reader.unnamed(report) for report in reports}
+        likely |= {(report, finding): words for report, words in telling(candidates, texts, holding).items()}
+    return likely
+
+
+def phrases_in(study: Study, score: Score, mistake: Mistake) -> list[str]:
+    """Return the words of a report that are phrases of the prompt for the finding of an error."""
+    reader = ErrorReader(score.prepared.prompt, study.label_set, score.prepared.run.sections)
+    return reader.phrases(mistake.report, mistake.finding_id)
+
+
+def raters_words(study: Study, actor: Actor, score: Score, mistake: Mistake) -> dict[str, str]:
+    """Return the words that raters marked for the finding of an error, by rater; none where they marked none.
+
+    Raises:
+        RightsError: the person may not see who said what.
+    """
+    votes_of(study, actor, score.reference)
+    with study.database.read() as conn:
+        rows = annotation_store.latest(
+            conn,
+            [mistake.report.id],
+            score.reference.label_set_hash,
+            submitted_only=True,
+            until=score.reference.last_annotation,
+        )
+    told = {row.rater: row.evidence.get(mistake.finding_id, "") for row in rows}
+    return {rater: words for rater, words in told.items() if words and rater in score.reference.raters}
+
+
+def tag(study: Study, actor: Actor, score: Score, cell: tuple[str, str], *, kind: ErrorKind, comment: str) -> ErrorTag:
+    """Say of what kind an error is, by report and finding, with a comment; what was said before is superseded and kept.
+
+    Saying that the reference is doubtful puts the item before an adjudicator, with as many that nobody doubts
+    (method 4). The frozen reference stays as it is.
+
+    Raises:
+        InputError: the comment is empty.
+        NotFoundError: the score has no such error.
+        RightsError: the person may not see where a run errs.
+    """
+    report_id, finding_id = cell
+    found = mistakes(study, actor, score, finding_id)
+    if not comment.strip():
+        raise InputError(f"Report {report_id}, {finding_id}: say in a sentence why it is an error of this kind.")
+    wrong = {mistake.report.id for mistake in found}
+    if report_id not in wrong:
+        raise NotFoundError(f"Report {report_id}, {finding_id}: the score has no error there.")
+    made = ErrorTag(score.hash, report_id, finding_id, kind, comment.strip(), actor.name, datetime.now(UTC))
+    with study.database.write() as conn:
+        store.add(conn, made)
+        if kind is ErrorKind.DOUBTFUL:
+            put_forward(conn, score, made, wrong)
+    return made
 
 
 def _votes_on(votes: Votes, report: int, finding: int) -> dict[str, State]:

@@ -7,6 +7,7 @@ from workbench.errors import InputError
 from workbench.evaluation import stability as counting
 from workbench.evaluation.consensus import per_finding
 from workbench.evaluation.stability import Stability
+from workbench.workflow.blindness import require_sighted
 from workbench.workflow.run import PreparedRun, extractions
 from workbench.workflow.score import prediction_codes
 from workbench.workflow.study import Study
@@ -19,6 +20,7 @@ def run_stability(study: Study, actor: Actor, prepared: PreparedRun) -> Stabilit
         InputError: the run asks each report once.
         RightsError: the person rates in an open round, or the cohort is locked.
     """
+    require_sighted(study, actor, "see how stable a labeler is")
     repeats = prepared.run.repeats
     if repeats < 2:
         raise InputError("This run asks each report once; run it with --repeats 3 to see how stable the labeler is.")
