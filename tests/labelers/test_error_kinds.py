@@ -82,7 +82,12 @@ def test_a_quote_that_stands_nowhere_is_invented() -> None:
 def test_plain_words_against_split_raters_make_the_reference_doubtful() -> None:
     text = "FINDINGS: Small effusion."
     assert cause(text, State.PRESENT, "Small effusion.", expected=False, votes=2).kind is ErrorKind.DOUBTFUL
-    assert cause(text, State.PRESENT, "Small effusion.", expected=False, votes=1).kind is ErrorKind.UNEXPLAINED
+
+
+def test_plain_words_that_hardly_any_rater_goes_by_only_look_like_the_finding() -> None:
+    text = "FINDINGS: Joint effusion."
+    assert cause(text, State.PRESENT, "Joint effusion.", expected=False, votes=1).kind is ErrorKind.BOUNDARY
+    assert cause("FINDINGS: Odd shadow.", State.PRESENT, "Odd shadow.", expected=False).kind is ErrorKind.UNEXPLAINED
 
 
 def test_words_of_a_neighbour_that_is_there_are_a_matter_of_boundary() -> None:

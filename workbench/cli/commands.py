@@ -8,6 +8,7 @@ from workbench import __version__
 from workbench.cli import (
     backup,
     data,
+    errors,
     export,
     history,
     label,
@@ -17,6 +18,7 @@ from workbench.cli import (
     prompts,
     raters,
     reference,
+    revising,
     rounds,
     run,
     study,
@@ -55,9 +57,11 @@ app.add_typer(practice.practice_app, name="practice")
 raters.register(reference.reference_app)
 app.add_typer(reference.reference_app, name="reference")
 app.add_typer(export.export_app, name="export")
+revising.register(prompts.prompt_app)
 app.add_typer(prompts.prompt_app, name="prompt")
 app.add_typer(people.user_app, name="user")
 run.register(app)
+errors.register(app)
 history.register(app)
 label.register(app)
 app.add_typer(labelers.labeler_app, name="labeler")

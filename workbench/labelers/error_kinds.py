@@ -137,6 +137,8 @@ class ErrorReader:
             kind = ErrorKind.BOUNDARY
         if kind is None and cell.support < FEW:
             kind = ErrorKind.RARE
+        if kind is None and best is not None:  # named plainly, and hardly any rater sees it: it is something else
+            kind = ErrorKind.BOUNDARY
         return Cause(kind or ErrorKind.UNEXPLAINED, told)
 
     def _missed(self, cell: WrongCell, quoted: list[_Sentence]) -> Cause:

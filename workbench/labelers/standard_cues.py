@@ -12,7 +12,8 @@ from workbench.domain.prompts import Cues, CueSet
 GONE = (
     "resolved", "has/have/had resolved", "cleared", "has/have/had cleared", "removed", "has/have been removed",
     "no longer", "gone", "disappeared", "has/have drained", "drained", "previously described/noted/seen", "formerly",
-    "has/have been excised", "subsided", "ha desaparecido", "resuelto", "已消失", "已吸收",
+    "has/have been excised", "subsided", "resolution of", "clearing of", "removal of",
+    "ha desaparecido", "resuelto", "已消失", "已吸收",
 )  # fmt: skip
 
 # Words that deny whatever could be wrong with what they are said of, where a prompt names nothing in the sentence.
@@ -25,7 +26,8 @@ STANDARD = Cues(
     negation=CueSet(
         before=(
             "no", "not", "without", "no evidence of", "negative for", "free of", "clear of", "absence of", "absent",
-            "nor", "neither", "never", "no longer", "resolution of", "resolved", "denies", "lack of", "rather than",
+            "nor", "neither", "never", "no longer", "resolution of", "clearing of",
+            "removal of", "resolved", "denies", "lack of", "rather than",
             "nothing to suggest", "sin", "sin evidencia de", "无", "未见", "没有",
         ),
         after=(

@@ -25,6 +25,9 @@ from workbench.workflow.score import Score, ScoredArrays, arrays
 from workbench.workflow.study import Study
 from workbench.workflow.votes import Votes
 
+_READERS: dict[tuple[str, str, tuple[str, ...]], ErrorReader] = {}  # what a prompt reads in a sentence never changes
+_READERS_KEPT = 8
+
 
 @dataclass(frozen=True, slots=True)
 class Mistake:
@@ -126,11 +129,23 @@ def mistakes(study: Study, actor: Actor, score: Score, finding_id: str | None = 
     return found
 
 
+def _reader(study: Study, score: Score) -> ErrorReader:
+    """Return what reads errors under a prompt; building it takes longer than reading with it."""
+    run = score.prepared.run
+    key = (run.prompt_hash, study.label_set.hash, run.sections)
+    made = _READERS.get(key)
+    if made is None:
+        if len(_READERS) >= _READERS_KEPT:
+            _READERS.clear()
+        made = _READERS[key] = ErrorReader(score.prepared.prompt, study.label_set, run.sections)
+    return made
+
+
 class _Explaining:
     """Finds the cause of each wrong cell of a score."""
 
     def __init__(self, study: Study, score: Score, data: ScoredArrays) -> None:
-        self._reader = ErrorReader(score.prepared.prompt, study.label_set, score.prepared.run.sections)
+        self._reader = _reader(study, score)
         self._ids, self._reference = study.label_set.ids, score.reference
         self._support = (data.truth == 1).sum(axis=0).tolist()
         self._truth = data.truth
@@ -184,7 +199,7 @@ def grouped(study: Study, score: Score, found: Sequence[Mistake]) -> list[Group]
 
 def _likely_words(study: Study, score: Score, found: Sequence[Mistake]) -> dict[tuple[str, str], str]:
     """Return the telling sentence of each error for a synonym, by report and finding."""
-    reader = ErrorReader(score.prepared.prompt, study.label_set, score.prepared.run.sections)
+    reader = _reader(study, score)
     texts = dict(score.prepared.texts)
     without: dict[str, list[Report]] = {}
     for mistake in found:
@@ -200,8 +215,7 @@ def _likely_words(study: Study, score: Score, found: Sequence[Mistake]) -> dict[
 
 def phrases_in(study: Study, score: Score, mistake: Mistake) -> list[str]:
     """Return the words of a report that are phrases of the prompt for the finding of an error."""
-    reader = ErrorReader(score.prepared.prompt, study.label_set, score.prepared.run.sections)
-    return reader.phrases(mistake.report, mistake.finding_id)
+    return _reader(study, score).phrases(mistake.report, mistake.finding_id)
 
 
 def raters_words(study: Study, actor: Actor, score: Score, mistake: Mistake) -> dict[str, str]:
