@@ -31,7 +31,7 @@ RULES: Mapping[ErrorKind, str] = MappingProxyType(
         ErrorKind.UNCERTAINTY: "The words are hedged (possible, cannot be excluded), or the labeler hedged plain ones.",
         ErrorKind.HISTORY: "The words speak of the past or of another examination (history of, has resolved, removed).",
         ErrorKind.SECTION: "The words stand in a section that is no part of what was seen, such as the indication.",
-        ErrorKind.BOUNDARY: "The words name a neighbouring finding or only look like this one, or an exclusion silences them.",
+        ErrorKind.BOUNDARY: "The words name a neighbour, only look like this finding, or are silenced by an exclusion.",
         ErrorKind.RARE: "The finding has under 10 positives here, and the words stand plainly.",
         ErrorKind.INVENTED_EVIDENCE: "The words that the labeler quotes do not stand in the report.",
         ErrorKind.UNREADABLE: "The reply could not be used.",
