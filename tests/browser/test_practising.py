@@ -1,6 +1,7 @@
 """A new rater practises by keyboard and goes on to the real round, in a real Chromium on a real server."""
 
 import shutil
+import time
 from pathlib import Path
 from types import ModuleType
 
@@ -12,7 +13,7 @@ from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.support.ui import WebDriverWait
 
 from workbench.domain.findings import State
-from workbench.ui.shortcuts import keys_of
+from workbench.ui.shortcuts import DOUBLE, keys_of
 from workbench.workflow import practice
 from workbench.workflow.annotate import queue
 from workbench.workflow.demo import RATER
@@ -34,6 +35,7 @@ def await_text(driver: WebDriver, text: str) -> None:
 
 
 def alt(driver: WebDriver, key: str) -> None:
+    time.sleep(DOUBLE / 1000)  # two within that are one press made twice; nobody reads that fast
     ActionChains(driver).key_down(Keys.ALT).send_keys(key).key_up(Keys.ALT).perform()
 
 

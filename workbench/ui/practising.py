@@ -189,7 +189,7 @@ def _figures(done: Result) -> list[tuple[str, str, str]]:
         ("Found", f"{done.found} of {done.positives}", "Of the findings that are present or uncertain"),
         ("Over-called", f"{done.kinds.get(Kind.OVER_CALLED, 0)}", "Marked, and not there by the answer key"),
         (
-            f"{State.PRESENT} for {State.UNCERTAIN}".capitalize(),
+            "Certainty mixed up",
             f"{done.kinds.get(Kind.CERTAINTY, 0)}",
             "Found, but present was taken for uncertain or the other way round",
         ),

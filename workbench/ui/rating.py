@@ -24,6 +24,7 @@ ORDER = (State.NOT_MENTIONED, State.ABSENT, State.UNCERTAIN, State.PRESENT)
 SHOWN = {State.NOT_MENTIONED: "–", State.ABSENT: "absent", State.UNCERTAIN: "uncertain", State.PRESENT: "present"}
 MINUTE = 60
 PRIMING = "Highlighting can draw the eye to what a prompt expects: read every word. That it was used is recorded."
+WHY = "Why the submitted labels change"
 NBSP = "\u00a0"  # keeps the dot on the line of the name's last word
 
 
@@ -90,9 +91,9 @@ def _desk(here: state.Here, cohort: str, queue: Queue, entry: annotate.Entry | N
     _ears(here, "", {})  # so that the browser learns that the last of what was pressed is saved
 
 
-def _ears(here: state.Here, on: str, heard: Mapping[str, str]) -> None:
+def _ears(here: state.Here, on: str, heard: Mapping[str, str], asked: str = "") -> None:
     with st.container(key="rate_ears"):
-        shortcuts.listen(on, heard, lambda: rating_state.hear(here))
+        shortcuts.listen(on, heard, lambda: rating_state.hear(here), asked)
 
 
 def _report_and_controls(at: Desk, queue: Queue) -> None:
@@ -100,6 +101,7 @@ def _report_and_controls(at: Desk, queue: Queue) -> None:
     task = rating_work.open_report(here.study, here.actor, at.cohort, at.entry)
     rating_state.start_clock(at, task)
     told = at.cohort == PRACTICE and task.submitted is not None
+    asked = ""
     left, right = st.columns([5, 11] if len(task.states) == len(ORDER) else [6, 11], gap="medium")
     with left:
         task = _report(at, queue, task)
@@ -109,8 +111,8 @@ def _report_and_controls(at: Desk, queue: Queue) -> None:
         else:
             sheet = rating_state.sheet_of(task)
             _controls(at, task, sheet)
-            _bar(at, task, sheet)
-    _ears(here, at.on, {} if told else {key: f for f, key in keys(here).items() if key})
+            asked = _bar(at, task, sheet)
+    _ears(here, at.on, {} if told else {key: f for f, key in keys(here).items() if key}, asked)
 
 
 def _cohort(here: state.Here, names: Sequence[str]) -> str:
@@ -305,15 +307,16 @@ def _picked(at: Desk, finding: str, widget: str) -> None:
         rating_state.mark(at, finding, State(picked or State.NOT_MENTIONED))
 
 
-def _bar(at: Desk, task: RatingTask, sheet: Sheet) -> None:
+def _bar(at: Desk, task: RatingTask, sheet: Sheet) -> str:
+    """Draw what is below the controls; return the label of the field that a refusal asks for, empty without one."""
     positive = {State.PRESENT, State.UNCERTAIN}.intersection(sheet.states.values())
     changed = task.submitted is not None and annotate.said(task.submitted.states) != sheet.states
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key="rate_notes"):
         if changed:
             st.text_input(
-                "Why the submitted labels change",
+                WHY,
                 key=at.key("reason"),
-                placeholder="Why the submitted labels change",
+                placeholder=WHY,
                 label_visibility="collapsed",
             )
         if at.cohort:
@@ -352,7 +355,8 @@ def _bar(at: Desk, task: RatingTask, sheet: Sheet) -> None:
     refused = st.session_state.get(rating_state.REFUSED)
     if refused is not None:
         widgets.refuse(refused)
-    _hint(here=at.here)
+    _hint(at.here)
+    return WHY if changed and refused is not None and not st.session_state.get(at.key("reason")) else ""
 
 
 def _hint(here: state.Here) -> None:

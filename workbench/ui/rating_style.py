@@ -10,6 +10,7 @@ kbd.wb-key, .st-key-rating [data-testid=stButtonGroup] > label code {display: in
   border-bottom-width: 2px; border-radius: .28rem; background: rgba(147,161,163,.12); color: inherit;
   font: 600 .74rem/1.15 ui-monospace, monospace; text-transform: uppercase}
 [data-testid=stMain]:focus-visible {outline: none; box-shadow: none; border-color: transparent}
+[data-testid=stMain]:focus-visible::before, [data-testid=stMain]:focus-visible::after {display: none}
 .wb-keys {display: grid; grid-template-columns: 1fr 1fr; gap: .25rem 1.2rem; font-size: .86rem}
 .stMainBlockContainer {padding-top: 1.1rem; padding-bottom: 1rem}
 .stAppHeader {background: transparent}
@@ -34,7 +35,7 @@ kbd.wb-key, .st-key-rating [data-testid=stButtonGroup] > label code {display: in
 .st-key-rate_hint p {font-size: .82rem; line-height: 1.55; opacity: .85}
 .st-key-rating [data-testid=stButtonGroup] > label {flex-basis: 45%}
 @media (min-height: 860px) {
-  .st-key-rating [data-testid=stColumn] > div {gap: .32rem}
+  .st-key-rating [data-testid=stColumn] [data-testid=stVerticalBlock] {gap: .5rem}
 }
 .st-key-rating [data-testid=stButtonGroup] > label p {font-size: .82rem}
 .st-key-rating [data-testid=stButtonGroup] button {padding: 0 .15rem}

@@ -124,6 +124,10 @@ export default function ({ data, setStateValue }) {
     hold(e);
     setTimeout(() => aim.click(), data.moment);
   };
+  if (data.asked && box.asked !== on() + data.asked) {
+    document.querySelector(`[data-testid=stMain] input[aria-label="${data.asked}"]`)?.focus();
+  }
+  box.asked = data.asked && on() + data.asked;
   const onLeave = (e) => box.presses.length && e.preventDefault();
   box.forget?.();
   window.addEventListener("keydown", onKey, true);
@@ -194,9 +198,10 @@ def _wishes(name: str) -> list[str]:
     return [letter for letter in dict.fromkeys(first) if letter in LETTERS]
 
 
-def listen(on: str, keys: Mapping[str, str], heard: Callable[[], object]) -> None:
+def listen(on: str, keys: Mapping[str, str], heard: Callable[[], object], asked: str = "") -> None:
     """Hear the keys (key to finding) while the report ``on`` is shown; ``heard`` is called for each that was pressed.
 
+    ``asked`` is the label of the field that the person is asked to fill in: it gets the cursor once.
     Without a report nothing new is heard, but the browser still learns that what was pressed before was saved.
     """
     _component()(
@@ -209,6 +214,7 @@ def listen(on: str, keys: Mapping[str, str], heard: Callable[[], object]) -> Non
             "moment": MOMENT,
             "unsaved": UNSAVED,
             "look": _LOOK,
+            "asked": asked,
         },
         key=HEARD,
         default={"presses": {}},

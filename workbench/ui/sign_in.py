@@ -43,7 +43,7 @@ _STYLE = """<style>
   padding: .5rem; border: 1px solid #1f6f78; border-radius: .5rem}
 .wb-door details:not([open]) summary::-webkit-details-marker {display: none}
 .wb-door details:not([open]) summary:hover {background: rgba(47,143,151,.12)}
-.wb-door h2 + p {margin: .2rem 0 0 0}
+.wb-door h2, .wb-door h2 + p {margin: 0 !important; padding: 0}
 .wb-door > p {margin: 1.2rem 0 0 0}
 .wb-door small {font-weight: 400; opacity: .8}
 .wb-door .wb-told {border-left: 3px solid #c5524a; background: rgba(197,82,74,.12); padding: .5rem .75rem;
@@ -144,9 +144,7 @@ def page(study: Study, refused: str = "") -> None:
     st.html(_STYLE)
     with st.columns([1, 2, 1])[1]:
         st.space("large")
-        st.html(
-            f'<div class="wb-door"><h2 style="padding: 0">Sign in</h2><p>{html.escape(study.settings.title)}</p></div>'
-        )
+        st.html(f'<div class="wb-door"><h2>Sign in</h2><p>{html.escape(study.settings.title)}</p></div>')
         if organisation := providers():
             _organisation(organisation, refused)
         elif not sign_in.has_accounts(study):
