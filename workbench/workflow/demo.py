@@ -31,6 +31,14 @@ RATER = "Demo rater"
 _SOURCE = HOME / "data" / "demo"
 _TOLD = "Demo study: the reports are invented and every rater but you is simulated."
 _OVERRIDE = "Demo: kept as a step of the accuracy history, not for use."
+_SCRIPTED = """
+# Replies from a file, simulated: it shows how replies of a language model fail and mislead. No model is asked.
+[labelers.simulated-replies]
+kind = "scripted"
+file = "data/replies.jsonl"
+concurrency = 4
+delay = 0.05
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +84,8 @@ def _make_aside(folder: Path, tell: Callable[[str], None]) -> None:
 def _make(folder: Path, tell: Callable[[str], None]) -> None:
     people = {LEAD: [Role.LEAD, Role.ADMIN, Role.ADJUDICATOR], RATER: [Role.RATER]}
     new = NewStudy("Demo study", people, simulated=_TOLD, with_prompts=False, sign_in=SignIn.PICK)
-    study = init_study(folder, new)
+    init_study(folder, new)
+    study = _with_scripted(folder)
     lead = study.actor(LEAD)
     tell("Taking in 420 invented reports")
     _cohorts(study, lead)
@@ -87,6 +96,14 @@ def _make(folder: Path, tell: Callable[[str], None]) -> None:
         score = _revision(study, lead, path, reference)
         value = score.evaluation.macro_f1.value
         tell(f"Revision {score.prepared.number}: macro-F1 {value:.3f}" if value is not None else "no score")
+
+
+def _with_scripted(folder: Path) -> Study:
+    """Give the study a labeler whose replies are simulated, to see without any model how replies fail and mislead."""
+    shutil.copyfile(_SOURCE / "replies.jsonl", folder / "data" / "replies.jsonl")
+    with (folder / "data" / "study.toml").open("a", encoding="utf-8") as settings:
+        settings.write(_SCRIPTED)
+    return open_study(folder)
 
 
 def _cohorts(study: Study, lead: Actor) -> None:
