@@ -59,6 +59,7 @@ from workbench.workflow import (
     score,
     splits,
     stability,
+    suggest,
     unsubmitted,
     versions,
 )
@@ -396,6 +397,14 @@ CALLS = {
     "stability.run_stability": Call(  # this run asks each report once
         lambda w, a: stability.run_stability(w.study, a, w.score.prepared), **_results(EVERYBODY), fails=True
     ),
+    "suggest.suggestions": Call(lambda w, a: suggest.suggestions(w.study, a, w.score), **_results(EDITORS)),
+    "suggest.decide_suggestions": Call(
+        lambda w, a: suggest.decide_suggestions(w.study, a, w.score, w.candidate), **_results(EDITORS)
+    ),
+    "suggest.read_cohort": Call(
+        lambda w, a: suggest.read_cohort(w.study, a, w.score, w.candidate, to="try"), **_results(EDITORS)
+    ),
+    "suggest.search": Call(lambda w, a: suggest.search(w.study, a, w.score), **_results(EDITORS)),
     "versions.compare": Call(lambda w, a: versions.compare(w.study, a, w.vote.name, w.vote.name), set(), EVERYBODY),
     "unsubmitted.unsubmitted": Call(lambda w, a: unsubmitted.unsubmitted(w.study, a, "development"), EDITORS | JUDGES),
 }
@@ -435,8 +444,8 @@ ON_THIS_COMPUTER = {  # they act on files that whoever calls can read or write a
 PRACTICE = {"practice.check", "practice.load"}  # reports outside the study that hold nobody's labels
 AFTER_ASKING = {"run.execute", "splits.reports_of"}  # they go on with what a call that asks has handed out
 INNER = {  # parts of the calls above, which ask; nothing outside the workflow uses them
-    "benchmarks.keep", "doubted.put_forward", "reference.first_look_in", "rounds.close_in", "slow_down.count",
-    "slow_down.forgive", "unsubmitted.unsubmitted_in", "votes.read_votes",
+    "benchmarks.keep", "doubted.put_forward", "reference.first_look_in", "rounds.close_in", "run.label_texts",
+    "slow_down.count", "slow_down.forgive", "unsubmitted.unsubmitted_in", "votes.read_votes",
 }  # fmt: skip
 WITHOUT_ACTOR = NAMES_AND_COUNTS | VALUES_ONLY | THE_DOOR | ON_THIS_COMPUTER | PRACTICE | AFTER_ASKING | INNER
 

@@ -17,7 +17,7 @@ from workbench.workflow import accept as accepting
 from workbench.workflow import browse, prompts, reference
 from workbench.workflow.opening import open_study
 from workbench.workflow.run import recorded
-from workbench.workflow.score import find_score
+from workbench.workflow.score import Score, find_score
 from workbench.workflow.study import Study
 
 prompt_app = typer.Typer(help="Revisions of the prompt.", no_args_is_help=True)
@@ -181,6 +181,12 @@ def accept(
 
 
 def _gate(opened: Study, actor: Actor, *, revision: str, reference_name: str | None, labeler: str) -> accepting.Gate:
+    score = score_of(opened, actor, revision=revision, reference_name=reference_name, labeler=labeler)
+    return accepting.open_gate(opened, actor, score)
+
+
+def score_of(opened: Study, actor: Actor, *, revision: str | None, reference_name: str | None, labeler: str) -> Score:
+    """Return the recorded score of a revision on a reference. Raises InputError, telling how to get one."""
     ref = reference.get_reference(opened, actor, reference_name)
     cohort = reference.cohort_of(opened, ref).name
     prepared = recorded(opened, actor, cohort=cohort, revision=revision, labeler=labeler)
@@ -190,7 +196,7 @@ def _gate(opened: Study, actor: Actor, *, revision: str, reference_name: str | N
             f"Revision {prepared.number} has no score on {ref.name} yet; score it with "
             f"`workbench evaluate --prompt {prepared.number} --cohort {cohort}`."
         )
-    return accepting.open_gate(opened, actor, score)
+    return score
 
 
 @prompt_app.command("reject")

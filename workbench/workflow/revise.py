@@ -1,23 +1,30 @@
-"""Mending a prompt: edit one finding, try it before it is saved, save it as a candidate."""
+"""Mending a prompt: edit one finding, try it before it is saved on some reports or all, save it as a candidate."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from enum import StrEnum
 
 from workbench.domain.actors import Actor, Role
+from workbench.domain.error_kinds import ErrorKind
 from workbench.domain.findings import STATE_OF_CODE, State
+from workbench.domain.hashing import content_hash
 from workbench.domain.prompts import FindingGuidance, Guidance, Prompt
 from workbench.domain.runs import Extraction, ExtractionStatus
 from workbench.errors import InputError
-from workbench.evaluation.comparisons import flips
+from workbench.evaluation import mistakes as counting
+from workbench.evaluation.comparisons import Flips, flips
 from workbench.evaluation.consensus import per_finding
-from workbench.evaluation.numbers import Figure
+from workbench.evaluation.numbers import Figure, undefined
 from workbench.evaluation.scores import evaluate
 from workbench.labelers.rules import RulesLabeler
 from workbench.workflow.blindness import require_sighted
+from workbench.workflow.errors import mistakes
 from workbench.workflow.looks import record_look
-from workbench.workflow.run import extractions
-from workbench.workflow.score import Score, ScoredArrays, arrays
+from workbench.workflow.run import extractions, label_texts
+from workbench.workflow.score import Score, ScoredArrays, arrays, prediction_codes
 from workbench.workflow.study import Study
+
+_MOST_ASKED = 60  # reports that a language model is asked for while somebody waits
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,15 +38,45 @@ class Flip:
     fixed: bool
 
 
+class Scope(StrEnum):
+    """On which reports of a scored cohort an edit is tried."""
+
+    REPORT = "report"  # one
+    KIND = "kind"  # those with an error of one kind
+    ERRORS = "errors"  # all with an error, and as many without any, drawn by a seed
+    COHORT = "cohort"  # all
+
+
+@dataclass(frozen=True, slots=True)
+class Wish:
+    """What a trial is to be made on: the scope, and what of the rest it needs. A finding narrows errors to its own."""
+
+    scope: Scope = Scope.COHORT
+    finding: str = ""
+    report: str = ""
+    kind: ErrorKind | None = None
+    seed: int = 0
+
+
+WHOLE = Wish()
+
+
 @dataclass(frozen=True, slots=True)
 class Trial:
-    """What a prompt that is not saved yet would change on a scored cohort, against the scored prompt."""
+    """What a prompt that is not saved yet would change on reports of a scored cohort, against the scored prompt.
+
+    ``still_right`` and ``still_wrong`` count the cells that stay as they were, over all findings. Macro-F1 is of the
+    whole cohort and undefined where only some reports were tried: those were picked for their errors.
+    """
 
     flips: tuple[Flip, ...]
     before: Figure  # macro-F1 of the scored prompt
     after: Figure  # macro-F1 of the edited one
     by_finding: Mapping[str, tuple[Figure, Figure]]  # F1 before and after, of findings whose labels changed
     looks: int
+    reports: tuple[str, ...] = ()
+    still_right: int = 0
+    still_wrong: int = 0
 
     @property
     def fixed(self) -> int:
@@ -74,55 +111,114 @@ def _tidy(phrases: Sequence[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(" ".join(p.split()) for p in phrases if p.strip()))
 
 
-def try_prompt(study: Study, actor: Actor, prompt: Prompt, score: Score) -> Trial:
-    """Label the scored cohort with an unsaved prompt and compare cell by cell; nothing but the look is recorded.
+def try_prompt(study: Study, actor: Actor, prompt: Prompt, score: Score, wish: Wish = WHOLE) -> Trial:
+    """Label reports of a scored cohort with an unsaved prompt and compare cell by cell; only the look is recorded.
+
+    A language model is asked for at most 60 reports: more of them are run.
 
     Raises:
         RightsError: the person is no lead or admin, or rates in an open round.
-        InputError: the score is of a language model, which has to be run to be tried.
+        InputError: the wish takes no report, or more than a language model is asked for at once; or the prompt's text
+            cannot be rendered.
     """
     actor.require(Role.LEAD, Role.ADMIN, to="try a prompt")
     require_sighted(study, actor, "try a prompt")
-    if score.prepared.run.labeler.kind != "rules":
-        raise InputError(
-            f"The prompt can be tried at once with the rules labeler only; save it as a candidate and run it with "
-            f"{score.prepared.run.labeler.name}."
-        )
-    labeler = RulesLabeler(prompt, study.label_set)
-    after = {
-        report: Extraction(ExtractionStatus.OK, labeler.label_text(text))
-        if text
-        else Extraction(ExtractionStatus.BLANK)
-        for report, text in score.prepared.texts
+    recorded = extractions(study, actor, score.prepared)
+    before = arrays(study, score.prepared, score.reference, recorded)
+    reports = _reports(study, actor, score, before, wish)
+    quoted = {example.report_id for example in prompt.guidance.examples}
+    reports = [report for report in reports if report not in quoted]
+    if not reports:
+        raise InputError("No report is left to try the prompt on; choose others.")
+    texts = {report: text for report, text in score.prepared.texts if report in set(reports)}
+    before = before.only(reports)
+    predictions = prediction_codes(_labelled(study, score, prompt, [texts[r] for r in reports]), study.label_set.ids)
+    after = replace(before, predictions=predictions)
+    changes = flips(
+        before.truth, before.predictions, predictions, per_finding(score.prediction_policies, study.label_set.ids)
+    )
+    before_f1, after_f1, by_finding = _figures(study, score, after, changes, whole=wish.scope is Scope.COHORT)
+    return Trial(
+        tuple(_flips(study, before, after, changes)),
+        before_f1,
+        after_f1,
+        by_finding,
+        record_look(study, actor, score.prepared.cohort, "try", prompt.hash),
+        tuple(reports),
+        sum(len(change.still_right) for change in changes),
+        sum(len(change.still_wrong) for change in changes),
+    )
+
+
+def _reports(study: Study, actor: Actor, score: Score, data: ScoredArrays, wish: Wish) -> list[str]:
+    """Return the reports that a wish takes, in the cohort's order."""
+    if wish.scope is Scope.COHORT:
+        return list(data.report_ids)
+    if wish.scope is Scope.REPORT:
+        return [report for report in data.report_ids if report == wish.report]
+    if wish.scope is Scope.KIND:
+        found = {
+            mistake.report.id
+            for mistake in mistakes(study, actor, score, wish.finding or None)
+            if mistake.why is wish.kind
+        }
+        return [report for report in data.report_ids if report in found]
+    policies = per_finding(score.prediction_policies, study.label_set.ids)
+    wrong = {
+        data.report_ids[cell.report]
+        for cell in counting.mistakes(data.truth, data.predictions, policies)
+        if wish.finding in {"", study.label_set.ids[cell.finding]}
     }
-    before = arrays(study, score.prepared, score.reference, extractions(study, actor, score.prepared))
-    mended = arrays(study, score.prepared, score.reference, after)
-    changes = _flips(study, score, before, mended)
+    right = sorted(set(data.report_ids) - wrong, key=lambda report: content_hash("trial", [wish.seed, report]))
+    taken = wrong.union(right[: len(wrong)])
+    return [report for report in data.report_ids if report in taken]
+
+
+def _labelled(study: Study, score: Score, prompt: Prompt, texts: Sequence[str]) -> list[Extraction]:
+    settings = score.prepared.run.labeler
+    if settings.kind != "rules":
+        if len(texts) > _MOST_ASKED:
+            raise InputError(
+                f"{settings.name} is asked for at most {_MOST_ASKED} reports to try a prompt, and these are "
+                f"{len(texts)}; choose fewer, or save the prompt as a candidate and run it."
+            )
+        return label_texts(study, settings, prompt, texts)
+    labeler = RulesLabeler(prompt, study.label_set)
+    return [
+        Extraction(ExtractionStatus.OK, labeler.label_text(text)) if text else Extraction(ExtractionStatus.BLANK)
+        for text in texts
+    ]
+
+
+def _figures(
+    study: Study, score: Score, after: ScoredArrays, changes: Sequence[Flips], *, whole: bool
+) -> tuple[Figure, Figure, dict[str, tuple[Figure, Figure]]]:
+    """Return macro-F1 before and after, and F1 of the findings that changed; undefined on a part of the cohort."""
+    if not whole:
+        none = undefined("tried on some reports only")
+        return none, none, {}
     result = evaluate(
         study.label_set.ids,
-        mended.truth,
-        mended.predictions,
+        after.truth,
+        after.predictions,
         per_finding(score.prediction_policies, study.label_set.ids),
-        mended.patients,
-        weights=mended.weights,
+        after.patients,
+        weights=after.weights,
     )
-    looks = record_look(study, actor, score.prepared.cohort, "try", prompt.hash)
-    changed = {flip.finding_id for flip in changes}
+    changed = {
+        finding for finding, change in zip(study.label_set.ids, changes, strict=True) if change.fixed or change.broken
+    }
     pairs = zip(score.evaluation.findings, result.findings, strict=True)
-    return Trial(
-        tuple(changes),
+    return (
         score.evaluation.macro_f1,
         result.macro_f1,
         {old.finding_id: (old.f1, new.f1) for old, new in pairs if old.finding_id in changed},
-        looks,
     )
 
 
-def _flips(study: Study, score: Score, before: ScoredArrays, after: ScoredArrays) -> list[Flip]:
+def _flips(study: Study, before: ScoredArrays, after: ScoredArrays, changes: Sequence[Flips]) -> list[Flip]:
     """Return the changed cells, what breaks before what is mended."""
-    policies = per_finding(score.prediction_policies, study.label_set.ids)
     found = []
-    changes = flips(before.truth, before.predictions, after.predictions, policies)
     for j, (finding, change) in enumerate(zip(study.label_set.ids, changes, strict=True)):
         for rows, fixed in ((change.broken, False), (change.fixed, True)):
             found += [

@@ -260,6 +260,41 @@ async def _execute(
         await labeler.close()
 
 
+def label_texts(study: Study, settings: LabelerSettings, prompt: Prompt, texts: Sequence[str]) -> list[Extraction]:
+    """Return what a labeler says of texts, in their order; nothing is recorded. For the few that somebody waits for.
+
+    Raises:
+        InputError: the labeler's key is missing, or the prompt's text cannot be rendered.
+        RightsError: the study's reports may not be sent to the labeler's server.
+        CallError: its server does not answer.
+    """
+    return asyncio.run(_label_texts(study, settings, prompt, texts))
+
+
+async def _label_texts(
+    study: Study, settings: LabelerSettings, prompt: Prompt, texts: Sequence[str]
+) -> list[Extraction]:
+    require_ready(study, settings)
+    labeler = make_labeler(
+        settings,
+        prompt,
+        study.label_set,
+        through=lambda model: StillAllowed(study, settings, model),
+        egress=data_use.egress(study),
+        constraint=await capability(study, settings),
+    )
+    free = asyncio.Semaphore(settings.concurrency)
+
+    async def one(text: str) -> Extraction:
+        async with free:
+            return await labeler.label(text)
+
+    try:
+        return list(await asyncio.gather(*map(one, texts)))
+    finally:
+        await labeler.close()
+
+
 def start(study: Study, actor: Actor, prepared: PreparedRun, *, cap: Cap | None = None) -> int:
     """Start the run in a process of its own, which goes on when the page is closed, and return the process's id.
 
