@@ -17,7 +17,7 @@ widgets.head("Run", "Let a labeler read a cohort with one revision of the prompt
 def follow(prepared: PreparedRun) -> None:
     with widgets.explained():
         done = run.progress(here.study, prepared)
-        run_progress.draw(prepared, done)
+        run_progress.draw(prepared, done, going=True)
         pid = st.session_state.get("run.process")
         stopped = run.ended(pid) if pid else not done.alive
         # A run that asks again for what failed counts as finished from its first moment.
@@ -26,6 +26,8 @@ def follow(prepared: PreparedRun) -> None:
                 st.session_state.pop(key, None)
             if not done.finished:
                 state.say(f"The run has stopped: {run.last_words(here.study)}", refused=True)
+            elif done.unanswered:
+                state.say(f"{done.unanswered} calls brought no reply; ask again once the server answers.", refused=True)
             st.rerun()
         st.caption("It goes on when this page is closed.")
 

@@ -28,8 +28,8 @@ def bar(done: RunProgress, repeats: int = 1) -> None:
     st.progress(min(done.done / max(done.total, 1), 1.0), text=f"{done.done:,} of {done.total:,} {what} · {failed}")
 
 
-def draw(prepared: PreparedRun, done: RunProgress) -> None:
-    """Draw how far a run has come and, where it asks a model, what it takes."""
+def draw(prepared: PreparedRun, done: RunProgress, *, going: bool = False) -> None:
+    """Draw how far a run has come and, where it asks a model, what it takes; ``going``: it was started just now."""
     bar(done, prepared.run.repeats)
     if prepared.run.labeler.kind == "rules":
         return
@@ -41,14 +41,14 @@ def draw(prepared: PreparedRun, done: RunProgress) -> None:
         )
     figures = [*_tokens(done), _cost(prepared, done)]
     if not done.finished:
-        figures = [*_speed(pace), *figures, _forecast(prepared, done)]
+        figures = [*_speed(pace, going=going), *figures, _forecast(prepared, done)]
     for column, figure in zip(st.columns(6, gap="medium"), figures, strict=False):
         _figure(column, *figure)
 
 
-def _speed(pace: Pace | None) -> list[Figure]:
+def _speed(pace: Pace | None, *, going: bool) -> list[Figure]:
     if pace is None:
-        idle = "nobody works on it now"
+        idle = "it is starting" if going else "nobody works on it now"
         return [("Requests per second", None, idle), ("Time left", None, idle)]
     per_second = None if pace.per_second is None else f"{pace.per_second:.1f}"
     return [

@@ -323,7 +323,7 @@ def ended(process_id: int) -> bool:
 def last_words(study: Study) -> str:
     """Return the last line that a run of this study wrote to its log: why it stopped, where it did."""
     lines = [line.strip() for line in process.log_tail(study.folder).splitlines() if line.strip()]
-    return lines[-1] if lines else ""
+    return lines[-1].removeprefix("workbench: ") if lines else ""
 
 
 def progress(study: Study, prepared: PreparedRun) -> RunProgress:
