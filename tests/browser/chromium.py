@@ -22,7 +22,19 @@ from selenium.webdriver.remote.webelement import WebElement
 from selenium.webdriver.support.ui import WebDriverWait
 
 ROOT = Path(__file__).resolve().parents[2]
-PAGES = ("reports", "cohorts", "annotate", "reference", "adjudicate", "run", "errors", "revise", "accept", "history")
+PAGES = (
+    "reports",
+    "cohorts",
+    "annotate",
+    "reference",
+    "adjudicate",
+    "run",
+    "errors",
+    "revise",
+    "accept",
+    "history",
+    "people",
+)
 FLAGS = (
     "--headless=new",
     "--no-sandbox",

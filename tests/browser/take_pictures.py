@@ -7,22 +7,35 @@ import argparse
 import sys
 import tempfile
 import time
+from collections.abc import Sequence
 from pathlib import Path
 
-from chromium import PAGES, ROOT, choose, chromium, page, server, settle
+from chromium import PAGES, ROOT, choose, chromium, click, page, server, settle
 from selenium.webdriver.chrome.webdriver import WebDriver
 from selenium.webdriver.common.by import By
+from selenium.webdriver.support.ui import WebDriverWait
 
+from workbench.domain.actors import Role
+from workbench.domain.cohorts import Purpose
+from workbench.formats.reports import read_reports
+from workbench.workflow import people
+from workbench.workflow.cohorts import define
 from workbench.workflow.demo import LEAD, RATER, demo
-from workbench.workflow.opening import open_study
+from workbench.workflow.ingest import import_reports
+from workbench.workflow.opening import NewStudy, init_study, open_study
 from workbench.workflow.prompts import find_revision, save_candidate
 from workbench.workflow.reference import get_reference
 from workbench.workflow.revise import with_finding
+from workbench.workflow.rounds import open_round
 from workbench.workflow.run import execute, prepare
 from workbench.workflow.score import score_run
+from workbench.workflow.sign_in import first_sign_in
+from workbench.workflow.slow_down import Try
 from workbench.workflow.study import Study
 
 LARGEST = 300_000  # bytes
+PASSWORD = "quiet lungs today"
+LEADS, RATERS = "Dr. Chan", tuple(f"Dr. {letter}" for letter in "ABCDEF")
 
 
 def candidate(study: Study) -> None:
@@ -41,9 +54,9 @@ def candidate(study: Study) -> None:
     score_run(study, lead, prepared.run.hash, get_reference(study, lead, "development-1"))
 
 
-def mark(driver: WebDriver) -> None:
-    """Mark two findings, as a rater would."""
-    for place, state in ((0, "present"), (3, "uncertain")):
+def mark(driver: WebDriver, marks: Sequence[tuple[int, str]] = ((0, "present"), (3, "uncertain"))) -> None:
+    """Mark findings by their places, as a rater would."""
+    for place, state in marks:
         controls = driver.find_elements(By.CSS_SELECTOR, "[data-testid=stMain] [data-testid=stButtonGroup]")
         controls[place].find_element(By.XPATH, f".//button[normalize-space(.)='{state}']").click()
         settle(driver)
@@ -62,12 +75,74 @@ def take(address: str, out: Path, *, width: int, height: int, dark: bool) -> Non
             if name == "annotate":
                 mark(driver)
             time.sleep(1)  # charts fade in
-            path = out / f"{name}.png"
-            driver.save_screenshot(str(path))
+            save(driver, out / f"{name}.png")
             if name == "annotate":
                 choose(driver, "Acting person", LEAD)
-            if path.stat().st_size > LARGEST:
-                raise SystemExit(f"{path} has {path.stat().st_size} bytes, more than {LARGEST}")
+
+
+def take_own_study(folder: Path, out: Path, *, width: int, height: int, dark: bool) -> None:
+    """Take what a study with accounts shows: the door, a new rater's practice, and people to whoever leads."""
+    study, codes = with_accounts(folder)
+    with server(study.folder) as address:
+        with chromium(width, height, dark=dark) as driver:
+            open_door(driver, address)
+            save(driver, out / "sign-in.png")
+            sign_in(driver, RATERS[0], codes[RATERS[0]])
+            click(driver, "Practice first")
+            for _ in range(3):
+                click(driver, "Next")
+            mark(driver, ((0, "present"), (2, "present"), (3, "uncertain")))
+            click(driver, "Submit, see feedback")
+            WebDriverWait(driver, 60).until(lambda d: d.find_elements(By.CSS_SELECTOR, ".wb-points"))
+            settle(driver)
+            save(driver, out / "practice.png")
+        with chromium(width, height, dark=dark) as driver:
+            open_door(driver, address)
+            sign_in(driver, LEADS, codes[LEADS])
+            page(driver, "people")
+            time.sleep(1)
+            save(driver, out / "people.png")
+
+
+def with_accounts(folder: Path) -> tuple[Study, dict[str, str]]:
+    """Make a small study in which people sign in, with an open round; return it and each person's one-time code."""
+    study = init_study(folder, NewStudy("Chest 2026", {LEADS: [Role.LEAD, Role.ADMIN]}, with_prompts=False))
+    lead = study.actor(LEADS)
+    reports = ROOT / "data" / "demo" / "reports.csv"
+    import_reports(study, lead, reports)
+    codes = {LEADS: people.add(study, lead, LEADS, [Role.LEAD, Role.ADMIN]).code}
+    codes |= {name: people.add(study, study.actor(LEADS), name, [Role.RATER]).code for name in RATERS}
+    define(study, lead, "development", Purpose.DEVELOPMENT, [report.id for report in read_reports(reports)[:30]])
+    open_round(study, lead, "development", raters=RATERS)
+    for name in RATERS[2:]:
+        first_sign_in(study, Try(name, ""), codes[name], PASSWORD)
+    return study, codes
+
+
+def open_door(driver: WebDriver, address: str) -> None:
+    """Open the page on which one signs in."""
+    driver.get(address)
+    WebDriverWait(driver, 60).until(lambda d: d.find_elements(By.NAME, "person"))
+    settle(driver)
+    time.sleep(1)
+
+
+def sign_in(driver: WebDriver, name: str, code: str) -> None:
+    """Sign in with a one-time code and choose a password."""
+    driver.find_element(By.CSS_SELECTOR, ".wb-door summary").click()
+    form = driver.find_element(By.CSS_SELECTOR, ".wb-door details form")
+    for field, text in (("person", name), ("code", code), ("password", PASSWORD)):
+        form.find_element(By.NAME, field).send_keys(text)
+    form.submit()
+    WebDriverWait(driver, 60).until(lambda d: d.find_elements(By.CSS_SELECTOR, "[data-testid=stSidebarNav] a"))
+    settle(driver)
+
+
+def save(driver: WebDriver, path: Path) -> None:
+    """Save what is on the screen, as a file of no more than LARGEST bytes."""
+    driver.save_screenshot(str(path))
+    if path.stat().st_size > LARGEST:
+        raise SystemExit(f"{path} has {path.stat().st_size} bytes, more than {LARGEST}")
 
 
 def main() -> None:
@@ -86,7 +161,9 @@ def main() -> None:
             candidate(open_study(study))
         with server(study) as address:
             take(address, given.out, width=width, height=height, dark=given.dark)
-    sys.stdout.write(f"{len(PAGES)} pictures in {given.out}\n")
+        if given.study is None:
+            take_own_study(Path(folder) / "own", given.out, width=width, height=height, dark=given.dark)
+    sys.stdout.write(f"{len(list(given.out.glob('*.png')))} pictures in {given.out}\n")
 
 
 if __name__ == "__main__":
