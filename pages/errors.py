@@ -1,13 +1,13 @@
-"""Errors: what costs most, what was said instead, and each mistake with its text."""
+"""Errors: what costs most, of what kind each error is, what was said instead, and each one with its text."""
 
 import streamlit as st
 
 from workbench.domain.findings import Policy
-from workbench.ui import blind, data, figures, mistakes, scoring, state, tables, widgets
+from workbench.ui import blind, data, error_list, error_tables, figures, scoring, state, tables, widgets
 from workbench.workflow.browse import StateCounts
 from workbench.workflow.score import Score
 
-ALL_KINDS = "all kinds"
+ALL_FINDINGS = ""
 
 
 def right_cells(policy: Policy) -> frozenset[tuple[str, str]]:
@@ -32,37 +32,28 @@ def cells(score: Score, counts: dict[str, StateCounts]) -> list[figures.CellsOfF
     ]
 
 
-def go(key: str, at: int) -> None:
-    st.session_state[key] = max(at, 0)
+def pick(picked: str) -> None:
+    finding, _, kind = picked.partition(" ")
+    st.session_state[f"errors.finding.{chosen}"] = finding
+    st.session_state[error_list.KIND] = kind
+    st.session_state["errors.tabs"] = READ
 
 
-def walk(score: Score, finding: str) -> None:
-    found = [m for m in data.mistakes(here, score) if m.finding_id == finding]
-    kinds = [kind for kind in mistakes.KINDS if any(m.kind is kind for m in found)]
-    with st.container(horizontal=True, vertical_alignment="bottom"):
-        kind = st.selectbox("Kind", [ALL_KINDS, *kinds], width=160, key=f"errors.kind.{finding}")
-        found = [m for m in found if kind in (ALL_KINDS, m.kind)]
-        if not found:
-            st.success("No mistakes here.")
-            return
-        key = f"errors.at.{score.hash}.{finding}.{kind}"
-        at = min(st.session_state.get(key, 0), len(found) - 1)
-        st.button("Previous", shortcut="Left", disabled=at == 0, on_click=go, args=(key, at - 1))
-        st.button("Next", shortcut="Right", disabled=at + 1 >= len(found), on_click=go, args=(key, at + 1))
-        st.markdown(f"Mistake **{at + 1} of {len(found)}**")
-        phrase = st.text_input(
-            "Words to carry over as a synonym", key=f"errors.phrase.{finding}.{at}", placeholder="optional", width=260
-        )
-        if st.button("Mend this finding", type="primary", icon=":material/edit_document:"):
-            state.ask(
-                state.Intent("revise", finding, phrase.strip(), score.prepared.number, report=found[at].report.id)
-            )
-            st.switch_page(state.page("revise"))
-    mistakes.draw(here, found[at])
+def draw_finding(score: Score, finding: str) -> None:
+    row, name = score.evaluation.of(finding), widgets.plain(here.study.label_set.get(finding).name)
+    left, right = st.columns(2, gap="large")
+    with left:
+        st.markdown(f"**{name}**: right and wrong, as scored")
+        st.dataframe(error_tables.two_by_two(row), hide_index=True, alt="2 by 2 confusion")
+    with right:
+        st.markdown("What was said, in four states")
+        counts = data.state_counts(here, score)[finding]
+        st.dataframe(error_tables.four_states(counts), hide_index=True, alt="Four states by reference")
+    st.caption(f"{counts.short} short votes are left out of both." if counts.short else "No short vote is left out.")
 
 
 here = state.here()
-widgets.head("Errors", "Start with the finding that costs most, read what went wrong, and carry it over to be mended.")
+widgets.head("Errors", "Pick a finding, read a kind of error once, and carry the words over to mend the prompt.")
 blind.stop(here)
 cards = data.reference_cards(here)
 if not cards:
@@ -71,6 +62,7 @@ card = data.need_reference(cards, st.session_state.get(state.REFERENCE))
 scores = data.scored(here, card.name)
 if not scores:
     widgets.missing(f"No revision has been scored on {card.name} yet.", "run", "Run a revision")
+READ, KINDS, AGAINST, SAID = "Read them", "By kind and finding", "Against the raters", "What was said instead"
 one, two = st.columns([2, 3], vertical_alignment="bottom")
 names = {s.hash: scoring.name(s) for s in scores}
 chosen = one.selectbox("Score", list(names), format_func=names.__getitem__, key=f"errors.score.{card.name}")
@@ -80,30 +72,35 @@ wrong = {
     row["id"]: f"{row['Finding']} · {row['Missed']} missed, {row['Invented']} invented" for _, row in table.iterrows()
 }
 finding = two.selectbox(
-    "Finding, costliest first", list(wrong), format_func=wrong.__getitem__, key=f"errors.finding.{chosen}"
+    "Finding, costliest first",
+    [*wrong, ALL_FINDINGS],
+    format_func=lambda f: wrong.get(f, "All findings"),
+    key=f"errors.finding.{chosen}",
 )
-widgets.score_facts(here, score)
-mistake_tab, heat_tab, table_tab = st.tabs(
-    ["Mistakes", "What was said instead", "Cost per finding"], key="errors.tabs", on_change="rerun"
-)
-if mistake_tab.open:
-    with mistake_tab:
-        walk(score, finding)
-if heat_tab.open:
-    with heat_tab:
+read, by_kind, against, said = st.tabs([READ, KINDS, AGAINST, SAID], key="errors.tabs", on_change="rerun")
+agreement, benchmark = data.summary(here, card.name).agreement, data.benchmark(here, card.name)
+if read.open:
+    with read:
+        if finding:
+            error_tables.draw_line(score.evaluation.of(finding), agreement, benchmark)
+        error_list.walk(here, score, error_list.ask(here, score, finding))
+if by_kind.open:
+    with by_kind:
+        st.markdown("Each number is how many errors; costliest finding on top. Click one to read them.")
+        drawn = error_tables.by_kind(data.mistakes(here, score), here.study.label_set, list(wrong))
+        widgets.chart(drawn, key="errors.kinds", alt="Errors by finding and kind", on_pick=pick)
+        error_tables.draw_rules()
+if against.open:
+    with against:
+        error_tables.draw_against(score.evaluation, here.study.label_set, agreement, benchmark)
+if said.open:
+    with said:
+        if finding:
+            draw_finding(score, finding)
         st.markdown("Each row is a finding. Teal is right and red is wrong under the policy; numbers are reports.")
         widgets.chart(
             figures.confusion_heat(cells(score, data.state_counts(here, score))),
             key="errors.heat",
             alt="What the labeler said by reference",
         )
-if table_tab.open:
-    with table_tab:
-        st.dataframe(
-            table.drop(columns="id"),
-            hide_index=True,
-            height=780,
-            placeholder="—",
-            column_config=scoring.figure_columns(),
-            alt="Findings by what they cost macro-F1",
-        )
+widgets.score_facts(here, score)

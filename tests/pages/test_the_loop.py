@@ -49,8 +49,8 @@ def test_a_finding_and_words_are_carried_from_an_error_to_the_editor(open_page: 
     app = open_page(study.folder, "errors", LEAD)
     finding = next(box.value for box in app.main.selectbox if box.label.startswith("Finding"))
     name = study.label_set.get(finding).name
-    write(app, "Words to carry over", "  quite  new words ")
-    press(app, "Mend this finding")
+    write(app, "Carry over", "  quite  new words ")
+    press(app, "Synonym")
     assert page_now(app) == "Revise"
     assert app.selectbox(key="revise.finding").value == finding
     assert area(app, "Synonyms").value.splitlines()[-1] == "quite new words"
@@ -63,14 +63,14 @@ def test_walking_through_mistakes_stops_at_both_ends(open_page: Open, study: Stu
     assert buttons["Previous"].disabled
     seen = set()
     for _ in range(40):
-        seen.add(next(m.value for m in app.main.markdown if m.value.startswith("Mistake")))
+        seen.add(next(m.value for m in app.main.markdown if m.value.startswith("Error")))
         following = next(button for button in app.main.button if button.label == "Next")
         if following.disabled:
             break
         following.click().run()
     assert not app.exception
-    last = next(m.value for m in app.main.markdown if m.value.startswith("Mistake"))
-    assert last == f"Mistake **{len(seen)} of {len(seen)}**"
+    last = next(m.value for m in app.main.markdown if m.value.startswith("Error"))
+    assert last == f"Error **{len(seen)} of {len(seen)}**"
 
 
 def test_an_edit_is_shown_in_words_tried_and_saved(open_page: Open, study: Study) -> None:

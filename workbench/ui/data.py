@@ -16,6 +16,7 @@ from workbench.domain.prompts import Decision, Prompt, Revision, RevisionStatus
 from workbench.domain.references import Reference
 from workbench.domain.reports import Report
 from workbench.errors import InputError, NotFoundError
+from workbench.evaluation.benchmark import Benchmark
 from workbench.evaluation.policies import PolicyTable
 from workbench.evaluation.stability import Stability
 from workbench.ui.state import Here, Token
@@ -35,7 +36,7 @@ from workbench.workflow import (
 from workbench.workflow.agreed import View
 from workbench.workflow.baseline import Beside, rules_beside
 from workbench.workflow.doubts import Doubts, doubts
-from workbench.workflow.raters import RaterStatistics, rater_statistics
+from workbench.workflow.raters import RaterStatistics, benchmark_of, rater_statistics
 from workbench.workflow.run import PreparedRun
 from workbench.workflow.score import Score
 from workbench.workflow.stability import run_stability
@@ -293,6 +294,26 @@ def policies(here: Here, of: Score) -> PolicyTable:
 def mistakes(here: Here, of: Score) -> list[errors.Mistake]:
     """Return every wrong cell of a score."""
     return _read(here, "mistakes", lambda: errors.mistakes(here.study, here.actor, of), of.hash)
+
+
+def error_groups(here: Here, of: Score, wish: errors.Wish) -> list[errors.Group]:
+    """Return the errors that somebody wishes to see, those that are nearly the same together."""
+
+    def read() -> list[errors.Group]:
+        found = errors.chosen(mistakes(here, of), wish, of.prepared.reports)
+        return errors.grouped(here.study, of, found)
+
+    return _read(here, "error groups", read, of.hash, wish)
+
+
+def benchmark(here: Here, reference_name: str) -> Benchmark | None:
+    """Return what a single rater reaches against the vote of the others, as kept; None with fewer than three."""
+    return _read(
+        here,
+        "benchmark",
+        lambda: benchmark_of(here.study, here.actor, get_reference(here, reference_name)),
+        reference_name,
+    )
 
 
 def state_counts(here: Here, of: Score) -> dict[str, browse.StateCounts]:

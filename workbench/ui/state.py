@@ -78,13 +78,18 @@ def _stamp(path: Path) -> tuple[int, int]:
 
 @dataclass(frozen=True, slots=True)
 class Intent:
-    """What one page asks the next to open with."""
+    """What one page asks the next to open with.
+
+    ``field`` says what the phrase is to become on the page Revise: one of the finding's ``synonyms`` or ``exclusions``,
+    or a worked example (``examples``), which quotes the report.
+    """
 
     page: str
     finding: str = ""
     phrase: str = ""
     revision: int | None = None
     report: str = ""
+    field: str = "synonyms"
 
 
 def open_study() -> tuple[Study, tuple[str, ...]]:

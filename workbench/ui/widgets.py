@@ -4,6 +4,7 @@ import html
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import NoReturn
 
 import plotly.graph_objects as go
@@ -158,8 +159,19 @@ def chart(figure: go.Figure, key: str, alt: str, on_pick: Callable[[str], None] 
     )
 
 
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """Words to mark in a text; ``sort`` is the class the mark gets, so that marks of two sorts can overlap."""
+
+    words: str
+    sort: str = ""
+
+
 def report_html(
-    report: Report, read: Sequence[str], evidence: Sequence[str] = (), unread: str = "not read by the labeler"
+    report: Report,
+    read: Sequence[str],
+    evidence: Sequence[str | Passage] = (),
+    unread: str = "not read by the labeler",
 ) -> str:
     """Return a report as HTML: its sections in order, those that are read set off, evidence marked, all escaped.
 
@@ -188,7 +200,7 @@ def section_title(name: str) -> str:
     return {"unlabelled": "report", "preamble": "before the first header"}.get(name, name)
 
 
-def _block(title: str, text: str, evidence: Sequence[str], unread: str) -> str:
+def _block(title: str, text: str, evidence: Sequence[str | Passage], unread: str) -> str:
     """Return one section as HTML; ``unread`` says that it is not read and is empty where it is."""
     name = html.escape(" · ".join(part for part in (title, unread) if part))
     return (
@@ -197,21 +209,34 @@ def _block(title: str, text: str, evidence: Sequence[str], unread: str) -> str:
     )
 
 
-def marked(text: str, evidence: Sequence[str]) -> str:
-    """Return a text escaped, with each quoted passage marked; case and spacing of a quote may differ."""
-    spans = []
+def marked(text: str, evidence: Sequence[str | Passage]) -> str:
+    """Return a text escaped, with each quoted passage marked; case and spacing of a quote may differ.
+
+    Where passages of several sorts overlap the mark carries them all, "plain" for one without a sort among others.
+    """
+    sorts: list[set[str]] = [set() for _ in text]
     for quote in evidence:
-        words = quote.split()
+        passage = quote if isinstance(quote, Passage) else Passage(quote)
+        words = passage.words.split()
         if words:
             pattern = r"\s+".join(re.escape(word) for word in words)
-            spans += [match.span() for match in re.finditer(pattern, text, re.IGNORECASE)]
+            for match in re.finditer(pattern, text, re.IGNORECASE):
+                for at in range(*match.span()):
+                    sorts[at].add(passage.sort)
     pieces, at = [], 0
-    for start, end in sorted(spans):
-        if start < at:
-            continue
-        pieces += [html.escape(text[at:start]), "<mark>", html.escape(text[start:end]), "</mark>"]
+    while at < len(text):
+        end = at
+        while end < len(text) and sorts[end] == sorts[at]:
+            end += 1
+        piece = html.escape(text[at:end])
+        pieces.append(f"<mark{_class_of(sorts[at])}>{piece}</mark>" if sorts[at] else piece)
         at = end
-    return "".join([*pieces, html.escape(text[at:])])
+    return "".join(pieces)
+
+
+def _class_of(sorts: set[str]) -> str:
+    named = sorted(sort or "plain" for sort in sorts)
+    return "" if named == ["plain"] else f' class="{" ".join(named)}"'
 
 
 def report_text(report: Report, read: Sequence[str], evidence: Sequence[str] = (), **told: str) -> None:

@@ -1,0 +1,106 @@
+"""Which errors to look at, and the walk through them: by kind, filtered, those that are nearly the same in a row."""
+
+from collections import Counter
+from collections.abc import Sequence
+
+import streamlit as st
+
+from workbench.domain.error_kinds import ErrorKind
+from workbench.domain.hashing import short
+from workbench.evaluation.mistakes import MistakeKind
+from workbench.ui import data, mistakes, state
+from workbench.ui.error_tables import NAMES
+from workbench.workflow import errors
+from workbench.workflow.errors import Group, Mistake, Wish
+from workbench.workflow.score import Score
+
+ALL = "all"
+DIRECTIONS = {ALL: None, "missed": MistakeKind.MISSED, "invented": MistakeKind.INVENTED, "failed": MistakeKind.FAILED}
+KIND = "errors.kind"
+
+
+def ask(here: state.Here, score: Score, finding: str) -> Wish:
+    """Draw the filters and the kinds, and return what is asked for."""
+    reports = score.prepared.reports
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        place = st.container()
+        wish = _filters(finding, sorted({r.language for r in reports}), sorted({r.source for r in reports}))
+    counts = Counter(m.why for m in errors.chosen(data.mistakes(here, score), wish, reports))
+    known = [ALL, *(kind.value for kind, _ in counts.most_common())]
+    if st.session_state.get(KIND) not in known:
+        st.session_state[KIND] = ALL
+    with place:
+        kind = st.segmented_control(
+            "Kind of error",
+            known,
+            required=True,
+            key=KIND,
+            format_func=lambda k: (
+                f"all {counts.total()}" if k == ALL else f"{NAMES[ErrorKind(k)]} {counts[ErrorKind(k)]}"
+            ),
+            label_visibility="collapsed",
+        )
+    picked = None if kind in {ALL, None} else ErrorKind(kind)
+    return Wish(wish.finding, picked, wish.direction, wish.agreement, wish.length, wish.language, wish.source)
+
+
+def _filters(finding: str, languages: Sequence[str], sources: Sequence[str]) -> Wish:
+    with st.popover("Filter", icon=":material/filter_list:"):
+        direction = st.segmented_control(
+            "Labeler", list(DIRECTIONS), default=ALL, required=True, key="errors.direction"
+        )
+        agreement = st.segmented_control(
+            "Raters", (ALL, "unanimous", "split"), default=ALL, required=True, key="errors.agreement"
+        )
+        length = st.segmented_control(
+            "Report",
+            (ALL, "short", "long"),
+            default=ALL,
+            required=True,
+            key="errors.length",
+            help="Parted at the median",
+        )
+        language = st.selectbox("Language", [ALL, *languages], key="errors.language") if len(languages) > 1 else ALL
+        source = st.selectbox("File it came from", [ALL, *sources], key="errors.source") if len(sources) > 1 else ALL
+    return Wish(
+        finding,
+        None,
+        DIRECTIONS[direction or ALL],
+        agreement or ALL,
+        length or ALL,
+        "" if language == ALL else language,
+        "" if source == ALL else source,
+    )
+
+
+def walk(here: state.Here, score: Score, wish: Wish) -> None:
+    """Draw one error after another, with the keys to go on; those that are nearly the same follow each other."""
+    groups = data.error_groups(here, score, wish)
+    steps = [(at, group, mistake) for at, group in enumerate(groups) for mistake in group.mistakes]
+    if not steps:
+        st.success("No errors here.")
+        return
+    key = f"errors.at.{short(score.hash)}.{hash(wish)}"
+    at = min(st.session_state.get(key, 0), len(steps) - 1)
+    number, group, mistake = steps[at]
+    following = next((i for i, step in enumerate(steps) if step[0] > number), at)
+    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+        st.button("Previous", shortcut="Left", disabled=at == 0, on_click=_go, args=(key, at - 1))
+        st.button("Next", shortcut="Right", disabled=at + 1 >= len(steps), on_click=_go, args=(key, at + 1))
+        if len(groups) < len(steps):
+            st.button(
+                "Next that differs", shortcut="Down", disabled=following == at, on_click=_go, args=(key, following)
+            )
+        st.markdown(f"Error **{at + 1} of {len(steps)}**{_alike(group, mistake)}", width="content")
+    mistakes.draw(here, score, mistake, group.words if not mistake.cause.words and not mistake.evidence else "")
+
+
+def _alike(group: Group, mistake: Mistake) -> str:
+    if len(group.mistakes) == 1:
+        return ""
+    place = group.mistakes.index(mistake) + 1
+    return f" · {place} of {len(group.mistakes)} that are nearly the same"
+
+
+def _go(key: str, at: int) -> None:
+    st.session_state[key] = max(at, 0)
