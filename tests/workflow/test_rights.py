@@ -41,6 +41,7 @@ from workbench.workflow import (
     data_use,
     doubted,
     doubts,
+    drafts,
     errors,
     export,
     highlighting,
@@ -294,6 +295,11 @@ CALLS = {
         lambda w, a: data_use.open_host(w.study, a, "a.org", Basis("agreement", zero_retention=True)), LEADS
     ),
     "doubts.doubts": Call(lambda w, a: doubts.doubts(w.study, a, w.score.prepared), **_results(EVERYBODY)),
+    "drafts.drop": Call(lambda w, a: drafts.drop(w.study, a, w.candidate.hash, "tab"), EDITORS),
+    "drafts.keep": Call(
+        lambda w, a: drafts.keep(w.study, a, w.candidate.hash, w.candidate, tab="tab", seen=None), EDITORS
+    ),
+    "drafts.unsaved": Call(lambda w, a: drafts.unsaved(w.study, a), EDITORS),
     "errors.mistakes": Call(
         lambda w, a: errors.mistakes(w.study, a, w.score), set(), EDITORS | JUDGES
     ),  # each mistake tells who voted how
@@ -421,6 +427,7 @@ NAMES_AND_COUNTS = {  # names, counts, states of work and texts of prompts: ever
     "run.list_runs", "run.load", "run.progress", "run.unanswered", "sign_in.has_accounts",
 }  # fmt: skip
 VALUES_ONLY = {  # they tell of nothing but what they are given
+    "drafts.new_tab",
     "errors.chosen", "errors.grouped", "errors.phrases_in",
     "adjudicate.open_keys", "agreed.agreed", "agreed.categories", "agreed.seen_as", "annotate.order_of",
     "annotate.said", "browse.changes", "opening.default_people", "passwords.code_fits", "passwords.hash_code",

@@ -144,11 +144,11 @@ class Candidates:
             wrong, written = self._beside(self._invented, part)
             right, _ = self._beside(self._found, part)
             ranked = [
-                (-count * count / (count + right[gram]), len(gram), gram)
+                (-count * count / (count + right[gram]), _FUNCTION_WORDS.issuperset(gram), len(gram), gram)
                 for gram, count in wrong.items()
                 if count > _LEAST and count > right[gram]
             ]
-            for _, _, gram in sorted(ranked)[:_CUES_TRIED]:
+            for *_, gram in sorted(ranked)[:_CUES_TRIED]:
                 yield Edit("", part, _written(gram, written))
 
     def _beside(self, cells: Iterable[Cell], part: Part) -> tuple[Counter[Gram], dict[Gram, Counter[Gram]]]:

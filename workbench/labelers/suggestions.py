@@ -6,9 +6,8 @@ phrase that helps in one report and nowhere else scores nothing.
 """
 
 import hashlib
-import heapq
 from collections import Counter
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from workbench.labelers.candidates import Candidates
@@ -118,6 +117,22 @@ class _Ledger:
         self._supported = sum(tp + fn > 0 for tp, fn in zip(self._tp, self._fn, strict=True)) or 1
 
     def gain(self, fixed: Iterable[Cell], broken: Iterable[Cell]) -> float:
+        """Return what a change of cells does to macro-F1."""
+        tp, fp = self._changes(fixed, broken)
+        gained = 0.0
+        for finding in tp.keys() | fp.keys():
+            gained += self._f1(finding, tp[finding], fp[finding]) - self._f1(finding, 0, 0)
+        return gained / self._supported
+
+    def take(self, fixed: Iterable[Cell], broken: Iterable[Cell]) -> None:
+        """Count a change of cells as made."""
+        tp, fp = self._changes(fixed, broken)
+        for finding in tp.keys() | fp.keys():
+            self._tp[finding] += tp[finding]
+            self._fn[finding] -= tp[finding]
+            self._fp[finding] += fp[finding]
+
+    def _changes(self, fixed: Iterable[Cell], broken: Iterable[Cell]) -> tuple[Counter[int], Counter[int]]:
         tp, fp = Counter[int](), Counter[int]()
         for cells, sign in ((fixed, 1), (broken, -1)):
             for report, finding in cells:
@@ -125,11 +140,7 @@ class _Ledger:
                     tp[finding] += sign
                 else:
                     fp[finding] -= sign
-        gained = 0.0
-        for finding in tp.keys() | fp.keys():
-            before = self._f1(finding, 0, 0)
-            gained += self._f1(finding, tp[finding], fp[finding]) - before
-        return gained / self._supported
+        return tp, fp
 
     def _f1(self, finding: int, more_tp: int, more_fp: int) -> float:
         tp, positives = self._tp[finding] + more_tp, self._tp[finding] + self._fn[finding]
@@ -138,28 +149,30 @@ class _Ledger:
 
 def _one_after_another(
     measured: Sequence[tuple[Edit, Effect, Effect]], ledger: _Ledger, most: int
-) -> Iterable[Suggestion]:
-    """Return the edits greedily: what is mended by one that was listed is not counted again for the next.
+) -> Iterator[Suggestion]:
+    """Return the edits greedily, each time the one that gains most beyond those before it.
 
-    A gain only shrinks as others are listed, so the first of the queue is worked out anew until it stays first.
+    What is mended already is not counted again. Of equal gains the edit that mends more labels comes first, since
+    findings without support count for no gain.
     """
     mended: set[Cell] = set()
-    # Of equal gains the edit that mends more labels comes first: findings without support count for no gain.
-    queue = [(-ledger.gain(held.fixed, held.broken), -len(held.fixed), n) for n, (_, _, held) in enumerate(measured)]
-    heapq.heapify(queue)
-    listed = 0
-    while queue and listed < most:
-        *_, number = heapq.heappop(queue)
-        edit, effect, held = measured[number]
-        left = held.fixed - mended
-        gain = ledger.gain(left, held.broken)
-        if gain <= 0 or not _mends_more(edit, left, held.broken):
-            continue
-        if queue and (-gain, -len(left)) > queue[0][:2]:
-            heapq.heappush(queue, (-gain, -len(left), number))
-            continue
-        mended |= effect.fixed
-        listed += 1
+    touched = [{finding for _, finding in held.fixed | held.broken} for _, _, held in measured]
+    stale = set(range(len(measured)))
+    worth: dict[int, tuple[float, int]] = {}
+    for _ in range(most):
+        for number in stale:
+            edit, _, held = measured[number]
+            left = held.fixed - mended
+            gain = ledger.gain(left, held.broken)
+            if gain > 0 and _mends_more(edit, left, held.broken):
+                worth[number] = (gain, len(left))
+            else:
+                worth.pop(number, None)
+        if not worth:
+            return
+        best = max(worth, key=lambda number: (*worth[number], -number))
+        edit, effect, held = measured[best]
+        gain, _ = worth[best]
         yield Suggestion(
             edit,
             tuple(sorted(effect.fixed)),
@@ -168,3 +181,6 @@ def _one_after_another(
             len(held.broken),
             gain,
         )
+        ledger.take(held.fixed - mended, held.broken)
+        mended |= effect.fixed
+        stale = {number for number, findings in enumerate(touched) if findings & touched[best]}
