@@ -64,8 +64,12 @@ def await_marked(driver: WebDriver, *shown: str) -> None:
     )
 
 
+def said(study: Study, entry: Entry) -> Annotation | None:
+    return open_report(study, study.actor(RATER), "validation", entry).own
+
+
 def last(study: Study, entry: Entry) -> Annotation:
-    own = open_report(study, study.actor(RATER), "validation", entry).own
+    own = said(study, entry)
     assert own is not None
     return own
 
@@ -125,6 +129,24 @@ def test_what_is_written_is_text_and_saved_when_a_shortcut_ends_it(rating: WebDr
     saved = last(study, order[0])
     assert (saved.submitted, saved.comment) == (True, f"{key[ids[1]]} and more")
     assert saved.states == {ids[0]: State.PRESENT}
+
+
+@pytest.mark.parametrize("way", ["Next", "Practice", "the navigation"])
+def test_what_is_written_is_kept_when_a_click_leaves_the_report(
+    browsing: ModuleType, rating: WebDriver, study: Study, way: str
+) -> None:
+    first = queue(study, study.actor(RATER), "validation").order[0]
+    if way == "Practice":  # offered until something is marked
+        press(rating, keys_of([finding.name for finding in study.label_set.findings])[0])
+        await_text(rating, "Draft saved at")
+    rating.find_element(By.CSS_SELECTOR, "[data-testid=stMain] input[aria-label=Comment]").send_keys("never lost")
+    if way == "the navigation":
+        browsing.page(rating, "cohorts")
+    else:
+        browsing.click(rating, way)
+        browsing.settle(rating)
+        await_text(rating, "Report 2 of" if way == "Next" else "these labels count for nothing")
+    WebDriverWait(rating, 30).until(lambda _: (own := said(study, first)) is not None and own.comment == "never lost")
 
 
 def test_a_clicked_sentence_is_evidence_and_the_list_of_keys_opens_by_question_mark(

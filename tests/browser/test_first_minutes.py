@@ -224,3 +224,30 @@ def test_from_the_readme_to_ten_reports_labelled(browsing: ModuleType, driver: W
         assert driver.find_elements(By.ID, UNSAVED) == []
         assert browsing.exceptions(driver) == []
     assert len(queue(study, me, "development").submitted) == len(order)
+
+
+def test_chinese_reports_are_read_and_labelled(
+    browsing: ModuleType, driver: WebDriver, tmp_path: Path, shared: Path
+) -> None:
+    with (shared / "languages" / "openi_zh.csv").open(encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file))[:3]
+    texts = {row["uid"]: row["caption_zh"] for row in rows}
+    study, code = made(tmp_path, texts)
+    order = queue(study, study.actor(ME), "development").order
+    with browsing.server(study.folder) as address:
+        walk = Walk(browsing, driver, study)
+        walk.signs_in(address, code)
+        browsing.click(driver, "Skip, label now")
+        walk.reads(order[0].report_id)
+        walk.marks({"cardiomegaly": State.UNCERTAIN})
+        walk.sees("Draft saved at")
+        sentence = driver.find_elements(By.CSS_SELECTOR, ".wb-sentence")[0]
+        words = sentence.text
+        assert words in "".join(texts[order[0].report_id].split("\n"))
+        assert words.endswith("。")
+        sentence.click()
+        walk.waits(lambda d: bool(d.find_elements(By.CSS_SELECTOR, ".wb-sentence.evidence")))
+        walk.answers({"fracture": State.PRESENT})
+        walk.reads(order[1].report_id)
+        assert browsing.exceptions(driver) == []
+    assert walk.latest(order[0].report_id).evidence == {"cardiomegaly": words}
