@@ -89,7 +89,11 @@ def walk(here: state.Here, score: Score, wish: Wish) -> None:
         st.button("Next", shortcut="Right", disabled=at + 1 >= len(steps), on_click=_go, args=(key, at + 1))
         if len(groups) < len(steps):
             st.button(
-                "Next that differs", shortcut="Down", disabled=following == at, on_click=_go, args=(key, following)
+                "Next that differs",
+                shortcut="Shift+Right",
+                disabled=following == at,
+                on_click=_go,
+                args=(key, following),
             )
         st.markdown(f"Error **{at + 1} of {len(steps)}**{_alike(group, mistake)}", width="content")
     mistakes.draw(here, score, mistake, group.words if not mistake.cause.words and not mistake.evidence else "")

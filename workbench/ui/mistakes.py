@@ -35,7 +35,12 @@ LONGEST_PHRASE = 8  # words; a whole sentence is found in no other report
 CARRY = (
     ("synonyms", "Synonym", ":material/add:", "These words name the finding"),
     ("exclusions", "Exclusion", ":material/remove:", "These words look like it and are not"),
-    ("examples", "Worked example", ":material/school:", "Quote this sentence in the prompt with its right label"),
+    (
+        "examples",
+        "Worked example",
+        ":material/school:",
+        "Quote this in the prompt with its right label; its report then counts in no score of it",
+    ),
 )
 
 

@@ -8,7 +8,7 @@ LONGEST = 400  # characters; whoever selects more wants to copy, not to carry ov
 
 _SCRIPT = """
 export default function ({ data, setStateValue }) {
-  const within = (node) => (node?.nodeType === 3 ? node.parentElement : node)?.closest?.(".wb-report");
+  const within = (node) => (node?.nodeType === 3 ? node.parentElement : node)?.closest?.(".wb-report .wb-text");
   let last = "";
   const tell = () => {
     const selection = window.getSelection();
