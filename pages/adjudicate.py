@@ -3,7 +3,7 @@
 import streamlit as st
 
 from workbench.domain.actors import Role
-from workbench.ui import adjudicating, state, widgets
+from workbench.ui import adjudicating, doubting, state, widgets
 
 here = state.here()
 widgets.head(
@@ -18,6 +18,12 @@ if not here.may(Role.ADJUDICATOR):
         f"agreement. {here.actor.name} is not one"
         + (f"; that is for {', '.join(judges)}." if judges else "; nobody is yet. An admin gives that role.")
     )
+for reference, items in doubting.waiting(here):
+    st.markdown(
+        f"**A second look at {widgets.plain(reference.name)}.** Somebody doubts some of these items; the others are "
+        "there so that nobody can tell which. The frozen reference stays as it is."
+    )
+    doubting.desk(here, reference, items)
 still, why = adjudicating.candidates(here)
 if not still:
     for sentence in why:

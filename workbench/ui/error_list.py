@@ -8,7 +8,7 @@ import streamlit as st
 from workbench.domain.error_kinds import ErrorKind
 from workbench.domain.hashing import short
 from workbench.evaluation.mistakes import MistakeKind
-from workbench.ui import data, mistakes, state
+from workbench.ui import data, doubting, mistakes, state
 from workbench.ui.error_tables import NAMES
 from workbench.workflow import errors
 from workbench.workflow.errors import Group, Mistake, Wish
@@ -75,6 +75,8 @@ def _filters(finding: str, languages: Sequence[str], sources: Sequence[str]) -> 
 
 def walk(here: state.Here, score: Score, wish: Wish) -> None:
     """Draw one error after another, with the keys to go on; those that are nearly the same follow each other."""
+    if wish.kind is ErrorKind.DOUBTFUL and (told := doubting.outcome(here, score.reference)):
+        st.caption(told)
     groups = data.error_groups(here, score, wish)
     steps = [(at, group, mistake) for at, group in enumerate(groups) for mistake in group.mistakes]
     if not steps:
