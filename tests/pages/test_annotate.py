@@ -1,6 +1,7 @@
 """The annotate page: drafts at each click, explicit nothing, own labels only."""
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import pytest
 from streamlit.testing.v1 import AppTest
@@ -120,6 +121,12 @@ def test_a_finding_is_explained_by_definition_include_and_exclude(study: Study) 
     told = rating.finding_help(finding).replace("\\", "")
     for part in (finding.name_zh, finding.definition, finding.include, finding.exclude):
         assert part in told
+
+
+@pytest.mark.parametrize("field", ["name", "name_zh", "definition", "include", "exclude"])
+def test_markdown_in_a_finding_is_explained_as_text(study: Study, field: str) -> None:
+    hostile = replace(study.label_set.get("fracture"), **{field: "[x](http://y) $z$"})
+    assert r"\[x\]\(http\://y\) \$z\$" in rating.finding_help(hostile)
 
 
 def press(app: AppTest, key: str) -> AppTest:

@@ -34,11 +34,17 @@ kbd.wb-key, .st-key-rating [data-testid=stButtonGroup] > label code {display: in
 .st-key-rate_bar p {font-size: .85rem}
 .st-key-rate_hint p {font-size: .82rem; line-height: 1.55; opacity: .85}
 .st-key-rating [data-testid=stButtonGroup] > label {flex-basis: 45%}
+.st-key-rating [data-testid=stButtonGroup] > label p {font-size: .82rem}
+.st-key-rating [data-testid=stButtonGroup] button {padding: 0 .15rem}
 @media (min-height: 860px) {
   .st-key-rating [data-testid=stColumn] [data-testid=stVerticalBlock] {gap: .5rem}
 }
-.st-key-rating [data-testid=stButtonGroup] > label p {font-size: .82rem}
-.st-key-rating [data-testid=stButtonGroup] button {padding: 0 .15rem}
+@media (min-width: 1700px) and (min-height: 1000px) {
+  .st-key-rating [data-testid=stColumn] [data-testid=stVerticalBlock] {gap: .85rem}
+  .st-key-rating [data-testid=stButtonGroup] > label p {font-size: .89rem}
+  .st-key-rating [data-testid=stButtonGroup] button p {font-size: .88rem}
+  .st-key-rate_reader .wb-text {font-size: 1.1rem}
+}
 </style>"""
 
 # Four answers need the room that three leave free.

@@ -40,7 +40,7 @@ _STYLE = """<style>
 .wb-door details[open] .wb-first, .wb-door details:not([open]) .wb-back {display: none}
 .wb-door summary {cursor: pointer; font-size: .92rem; margin-bottom: .9rem}
 .wb-door details:not([open]) summary {list-style: none; text-align: center; font-size: 1rem; font-weight: 600;
-  padding: .5rem; border: 1px solid #1f6f78; border-radius: .5rem}
+  padding: .5rem; border: 1px solid #2f8f97; border-radius: .5rem}
 .wb-door details:not([open]) summary::-webkit-details-marker {display: none}
 .wb-door details:not([open]) summary:hover {background: rgba(47,143,151,.12)}
 .wb-door h2, .wb-door h2 + p {margin: 0 !important; padding: 0}
