@@ -24,6 +24,7 @@ from workbench.text.sentences import sentence_spans
 
 FEW = 10  # positives; see method 11
 _KEPT = 1 << 16
+_REPORTS_KEPT = 1 << 13
 _EDGES = " .,;:!?\"'`()[]-"
 _OF_CUE = {Kind.HISTORY: ErrorKind.HISTORY, Kind.NEGATION: ErrorKind.NEGATION, Kind.UNCERTAINTY: ErrorKind.UNCERTAINTY}
 
@@ -91,7 +92,7 @@ class ErrorReader:
         self._bare = SentenceReader(replace(guidance, findings=bare), label_set.ids)
         self._states = lru_cache(_KEPT)(self._read)
         self._cues = _CueFinder(cues)
-        self._split = lru_cache(1024)(_sentences)
+        self._split = lru_cache(_REPORTS_KEPT)(_sentences)
 
     def cause(self, cell: WrongCell) -> Cause:
         """Return the kind of an error; the first rule that fits decides, in the order of the methods below."""

@@ -4,6 +4,7 @@ import math
 import zlib
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -83,8 +84,9 @@ def telling(
     return {report: max(sentences, key=score, default="") for report, sentences in candidates.items()}
 
 
-def _word_set(text: str) -> set[str]:
-    return {stem(word) for word in _letters(words(text))}
+@lru_cache(maxsize=1 << 14)  # reports are looked at for one finding after another
+def _word_set(text: str) -> frozenset[str]:
+    return frozenset(stem(word) for word in _letters(words(text)))
 
 
 def _letters(split: Iterable[str]) -> list[str]:
