@@ -1,3 +1,4 @@
+from dataclasses import replace
 from itertools import product
 from math import comb
 
@@ -82,6 +83,17 @@ def test_holm_by_hand() -> None:
     assert adjusted == pytest.approx((0.0008, 0.0028, 0.0114, 0.0475, 0.0804, 0.0834, 0.0834, 0.0834))
 
 
+def test_mcnemar_and_holm_agree_with_statsmodels() -> None:
+    from statsmodels.stats.contingency_tables import mcnemar
+    from statsmodels.stats.multitest import multipletests
+
+    pairs = [(fixed, broken) for fixed in range(0, 40, 3) for broken in range(0, 40, 7)]
+    ours = [mcnemar_exact(fixed, broken) for fixed, broken in pairs]
+    theirs = [mcnemar([[5, broken], [fixed, 7]], exact=True).pvalue for fixed, broken in pairs]
+    assert ours == pytest.approx(theirs, rel=1e-9)
+    assert holm(ours) == pytest.approx(tuple(multipletests(ours, method="holm")[1]), rel=1e-9)
+
+
 def test_a_comparison_by_hand() -> None:
     # finding a, eight positives: 5 fixed, 1 broken, 2 still right; two negatives: 1 broken
     truth = column(1, 1, 1, 1, 1, 1, 1, 1, 0, 0)
@@ -98,6 +110,8 @@ def test_a_comparison_by_hand() -> None:
     # F1 before 6 / (6 + 5) , after 14 / (14 + 1 + 1)
     assert result.macro_f1_change.value == pytest.approx(14 / 16 - 6 / 11)
     assert result.macro_f1_change.n == 1
+    # the only finding that macro-F1 is over
+    assert a.f1_change == replace(result.macro_f1_change, n=10)
 
 
 def test_a_comparison_rests_on_the_cells_scored_in_both() -> None:
@@ -144,6 +158,7 @@ def test_a_run_against_itself_changes_nothing() -> None:
     result = compare(list("abc"), truth, labels, labels, [Policy.ABSENT] * 3, patients=[str(i) for i in range(30)])
     assert (result.macro_f1_change.value, result.macro_f1_change.low, result.macro_f1_change.high) == (0, 0, 0)
     assert {f.recall_p_holm.value for f in result.findings} == {1.0}
+    assert {(f.f1_change.value, f.f1_change.low, f.f1_change.high) for f in result.findings} == {(0, 0, 0)}
 
 
 @settings(max_examples=20, deadline=None)
@@ -158,6 +173,8 @@ def test_the_change_is_that_of_the_scores_and_its_interval_is_paired(seed: int) 
     change = compare(list("abc"), truth, before, after, policies, patients=patients, resamples=30, seed=seed)
     scores = [evaluate(list("abc"), truth, run, policies, patients, resamples=0).macro_f1.value for run in (before, after)]  # fmt: skip  # noqa: E501
     assert change.macro_f1_change.value == pytest.approx(scores[1] - scores[0])
+    both = zip(*(evaluate(list("abc"), truth, run, policies, patients, resamples=0).findings for run in (before, after)))  # fmt: skip  # noqa: B905, E501
+    assert [f.f1_change.value for f in change.findings] == pytest.approx([b.f1.value - a.f1.value for a, b in both])
     names, samples = sorted(set(patients)), []
     for draw in np.random.default_rng(seed).integers(0, 20, size=(30, 20)):
         rows = [r for drawn in draw for r in range(40) if patients[r] == names[drawn]]

@@ -38,6 +38,7 @@ from workbench.workflow import (
     blindness,
     browse,
     cohorts,
+    compare,
     data_use,
     doubted,
     doubts,
@@ -290,6 +291,8 @@ CALLS = {
     "cohorts.unlock": Call(
         lambda w, a: cohorts.unlock(w.study, a, "tied", reason="now", details=UNLOCK), LEADS, fails=True
     ),
+    "compare.compare": Call(lambda w, a: compare.compare(w.study, a, w.score, w.score), **_results(EVERYBODY)),
+    "compare.point": Call(lambda w, a: compare.point(w.study, a, "1", w.vote), **_results(EVERYBODY)),
     "data_use.close_host": Call(lambda w, a: data_use.close_host(w.study, a, "a.org"), EDITORS, fails=True),
     "data_use.open_host": Call(
         lambda w, a: data_use.open_host(w.study, a, "a.org", Basis("agreement", zero_retention=True)), LEADS

@@ -7,6 +7,7 @@ import typer
 from workbench import __version__
 from workbench.cli import (
     backup,
+    comparing,
     data,
     errors,
     export,
@@ -62,6 +63,7 @@ app.add_typer(prompts.prompt_app, name="prompt")
 app.add_typer(people.user_app, name="user")
 run.register(app)
 errors.register(app)
+comparing.register(app)
 history.register(app)
 label.register(app)
 app.add_typer(labelers.labeler_app, name="labeler")

@@ -20,7 +20,7 @@ from workbench.evaluation.intervals import (
     with_interval,
 )
 from workbench.evaluation.numbers import Figure, ratio, undefined
-from workbench.evaluation.scores import counted_by_report, f1, macro, whole_and_resamples
+from workbench.evaluation.scores import Counted, counted_by_report, f1, macro, whole_and_resamples
 
 MCNEMAR = "exact McNemar test"
 PERMUTATION = "exact permutation test over patients"
@@ -48,15 +48,17 @@ class Flips:
 
 @dataclass(frozen=True, slots=True)
 class FindingComparison:
-    """The paired change on one finding, apart for reference positives (recall) and negatives (specificity).
+    """The paired change on one finding: of F1, and apart for reference positives (recall) and negatives (specificity).
 
-    Changes are after less before over the cells scored in both, n being how many; ``*_p`` are two-sided exact
+    Changes are after less before. That of F1 has a paired bootstrap interval over patients and is undefined without a
+    scored positive in both. The others are over the cells scored in both, n being how many; ``*_p`` are two-sided exact
     p-values and ``*_p_holm`` the same adjusted over the findings where there is one. They inform; none opens a gate.
     """
 
     finding_id: str
     fixed: int
     broken: int
+    f1_change: Figure
     recall_change: Figure
     recall_p: Figure
     recall_p_holm: Figure
@@ -161,7 +163,7 @@ def holm(p_values: Sequence[float | None]) -> tuple[float | None, ...]:
     return tuple(adjusted)
 
 
-def macro_f1_change(
+def f1_changes(
     before: Cells,
     after: Cells,
     index: Indices,
@@ -169,25 +171,32 @@ def macro_f1_change(
     *,
     resamples: int = RESAMPLES,
     seed: int = SEED,
-) -> Figure:
-    """Return macro-F1 after less before, with its percentile interval over draws of patients shared by both.
+) -> tuple[Figure, tuple[Figure, ...]]:
+    """Return macro-F1 after less before and F1 of each finding likewise, with percentile intervals over draws of
+    patients shared by both.
 
-    The findings are those with a scored positive in both; their number is n. In each draw those without a positive
-    in either are left out of it.
+    The findings are those with a scored positive in both; their number is the n of macro-F1, that of a finding's F1 its
+    cells scored in both. In each draw those without a positive in either are left out of it.
     """
-    pairs = [
-        whole_and_resamples(counted_by_report(cells), index, n_patients, resamples, seed) for cells in (before, after)
+    old, new = counted_by_report(before), counted_by_report(after)
+    both = Counted(
+        *(np.hstack(pair) for pair in ((old.tp, new.tp), (old.wrong, new.wrong), (old.positives, new.positives)))
+    )
+    # Side by side, so that each draw is made once and is the same for both.
+    halves = [np.hsplit(f1(counted), 2) for counted in whole_and_resamples(both, index, n_patients, resamples, seed)]
+    whole, drawn = (later - earlier for earlier, later in halves)
+    cells = (before.scored & after.scored).sum(axis=0).tolist()
+    n = int(np.count_nonzero(~np.isnan(whole)))
+    # The mean of differences is the difference of means over the same findings.
+    values = np.column_stack([macro(whole), whole])[0].tolist()
+    figures = [
+        undefined(NO_POSITIVE, count) if math.isnan(value) else Figure(value, count)
+        for value, count in zip(values, [n, *cells], strict=True)
     ]
-    whole, drawn = ([f1(old), f1(new)] for old, new in zip(*pairs, strict=True))
-    change = macro(whole[1] - whole[0])  # the mean of differences is the difference of means over the same findings
-    n = int(np.count_nonzero(~np.isnan(whole[1] - whole[0])))
-    if not n:
-        return undefined(NO_POSITIVE)
-    figure = Figure(float(change[0]), n)
-    if not drawn[0].shape[0]:
-        return figure
-    low, high, _ = percentile_interval(macro(drawn[1] - drawn[0]).reshape(-1, 1))
-    return with_interval(figure, float(low[0]), float(high[0]))
+    if drawn.shape[0]:
+        low, high, _ = percentile_interval(np.column_stack([macro(drawn), drawn]))
+        figures = [with_interval(figure, float(low[i]), float(high[i])) for i, figure in enumerate(figures)]
+    return figures[0], tuple(figures[1:])
 
 
 def compare(
@@ -230,12 +239,13 @@ def compare(
     )
     fixed = (~old.right & new.right & both).sum(axis=0).tolist()
     broken = (old.right & ~new.right & both).sum(axis=0).tolist()
+    macro_f1_change, by_finding = f1_changes(old, new, index, n_patients, resamples=resamples, seed=seed)
     return Comparison(
         findings=tuple(
-            FindingComparison(finding_id, fixed[i], broken[i], *recalls[i], *specificities[i])
+            FindingComparison(finding_id, fixed[i], broken[i], by_finding[i], *recalls[i], *specificities[i])
             for i, finding_id in enumerate(finding_ids)
         ),
-        macro_f1_change=macro_f1_change(old, new, index, n_patients, resamples=resamples, seed=seed),
+        macro_f1_change=macro_f1_change,
         test=MCNEMAR if n_patients == len(patients) else PERMUTATION,
     )
 
