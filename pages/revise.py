@@ -3,15 +3,26 @@
 import streamlit as st
 
 from workbench.domain.actors import Role
-from workbench.domain.prompts import Prompt, Revision
-from workbench.ui import blind, data, editing, state, widgets
-from workbench.workflow import prompts, revise
+from workbench.ui import (
+    blind,
+    data,
+    editing,
+    examples,
+    prompt_view,
+    save_panel,
+    state,
+    suggestion_panel,
+    trial_panel,
+    unsaved,
+    widgets,
+)
 from workbench.workflow.score import Score
 
 here = state.here()
 intent = state.take_intent("revise")
 widgets.head(
-    "Revise", "Change what the labeler is told, try it on the reports already scored, then save it as a candidate."
+    "Revise",
+    "Mend the prompt at the left or accept a suggestion at the right; try it; then save it as a candidate.",
 )
 
 
@@ -23,54 +34,18 @@ def score_of(prompt_hash: str) -> Score | None:
     return next((s for s in data.scored(here, name) if s.prepared.run.prompt_hash == prompt_hash), None)
 
 
-def try_panel(base: Prompt, draft: Prompt) -> None:
-    score = score_of(base.hash)
-    if score is None:
-        run_first = "To try an edit at once, run and score the revision it starts from; otherwise save it and run it."
-        st.caption(widgets.plain(blind.told(here) or run_first))
-        return
-    key = f"revise.trial.{base.hash}"
-    if st.button("Try it", icon=":material/science:", disabled=draft.hash == base.hash, help="Counts as a look"):
-        with widgets.explained(), st.spinner("Reading the cohort with the edit"):
-            st.session_state[key] = (draft.hash, revise.try_prompt(here.study, here.actor, draft, score))
-    tried = st.session_state.get(key)
-    if tried and tried[0] == draft.hash:
-        editing.trial(here, tried[1])
-    elif tried:
-        st.caption("The edit has changed since it was tried.")
-
-
-def save_panel(base: Revision, base_prompt: Prompt, draft: Prompt) -> None:
-    message = st.text_input(
-        "What changed and why", key=f"revise.message.{base.prompt_hash}", placeholder="in a sentence"
-    )
-    place = st.container()
-    with st.container(horizontal=True):
-        save = st.button("Save as candidate", type="primary", disabled=draft.hash == base_prompt.hash)
-        drop = st.button("Throw the edits away", disabled=draft.hash == base_prompt.hash)
-    if save:
-        with place, widgets.explained():
-            saved = prompts.save_candidate(here.study, here.actor, draft, message=message, parent=base.prompt_hash)
-            editing.forget(base_prompt)
-            state.say(f"Saved as revision {saved.number}, a candidate. Run it to see what it is worth.")
-            state.ask(state.Intent("run", revision=saved.number))
-            st.switch_page(state.page("run"))
-    if drop:
-        editing.forget(base_prompt)
-        st.rerun()
-
-
 for sentence in here.refused:
     st.warning(widgets.plain(sentence), icon=":material/warning:")
 revisions = data.revisions(here)
 if not revisions:
     widgets.missing("There is no prompt yet. Bring one in on the command line: workbench prompt import FILE.")
+save_panel.tell_of_files(revisions)
 by_number = {r.number: r for r in reversed(revisions)}
 start = intent.revision if intent and intent.revision else (data.newest(here) or revisions[-1]).number
 findings = {f.id: f.name for f in here.study.label_set.findings}
 if intent:
     st.session_state["revise.base"] = start
-    st.session_state["revise.finding"] = intent.finding
+    st.session_state["revise.finding"] = intent.finding or next(iter(findings))
 left, right = st.columns(2)
 number = left.selectbox(
     "Start from revision",
@@ -82,36 +57,62 @@ number = left.selectbox(
 finding = right.selectbox("Finding", list(findings), format_func=findings.__getitem__, key="revise.finding")
 base = by_number[number]
 base_prompt = data.prompt(here, base.prompt_hash)
-if intent and intent.phrase:
-    editing.carry_phrase(base_prompt, finding, intent.phrase)
-if intent and intent.report:
-    st.caption(f"Carried over from report {widgets.plain(intent.report)}.")
 can = here.may(Role.LEAD, Role.ADMIN)
 if not can:
     st.info("You may read the prompt; revisions are made by the study lead.")
-editor, outcome = st.columns([5, 3], gap="large")
+elif unsaved.offer_others(here, base_prompt):
+    unsaved.refresh(base_prompt)
+    st.rerun()
+FINDING, CUES, TOLD, EXAMPLES, FILE = "This finding", "Cues", "Instructions", "Worked examples", "Whole file"
+CHANGED, SUGGESTED, TRIED, MODEL = "What you changed", "Suggestions", "Try it", "What a model is told"
+if intent and intent.phrase and can:
+    examples.carry(here, base_prompt, intent)
+    st.session_state["revise.tabs"] = EXAMPLES if intent.field == "examples" else FINDING
+if intent and intent.report:
+    st.caption(f"Carried over from report {widgets.plain(intent.report)}.")
+editor, outcome = st.columns([1, 1], gap="large")
 with editor:
-    guidance, cues, instructions = st.tabs(
-        ["This finding", "Cues", "Instructions"], key="revise.tabs", on_change="rerun"
+    guidance, cues, told, worked, file = st.tabs(
+        [FINDING, CUES, TOLD, EXAMPLES, FILE], key="revise.tabs", on_change="rerun"
     )
-    draft = state.draft(base_prompt)
+    draft = unsaved.draft(here, base_prompt)
     with guidance:
         if guidance.open:
             draft = editing.finding_editor(base_prompt, draft, finding)
     with cues:
         if cues.open:
             draft = editing.cue_editor(base_prompt, draft)
-    with instructions:
-        if instructions.open:
+    with told:
+        if told.open:
             draft = editing.instruction_editor(base_prompt, draft)
-    state.keep_draft(base_prompt, draft)
+    with worked:
+        if worked.open:
+            draft = examples.editor(here, base_prompt, draft)
+    with file:
+        if file.open:
+            prompt_view.file_editor(here, base_prompt, draft)
+    unsaved.keep(here, base_prompt, draft)
 with outcome:
-    st.subheader("What you changed", anchor=False)
-    if draft.hash == base_prompt.hash:
-        st.caption(f"Nothing yet: this is revision {base.number} as it stands. Edit at the left.")
-    else:
-        editing.changes(here, base_prompt, draft)
+    changed, suggested, tried, model = st.tabs(
+        [CHANGED, SUGGESTED, TRIED, MODEL], key="revise.outcome", on_change="rerun"
+    )
+    score = score_of(base.prompt_hash) if suggested.open or tried.open else None
+    if changed.open:
+        with changed:
+            prompt_view.changed(here, base, draft, by_number)
+    for tab, draw in ((suggested, suggestion_panel.draw), (tried, trial_panel.draw)):
+        if tab.open:
+            with tab:
+                if not can:
+                    st.caption("The study lead tries edits and decides on suggestions.")
+                elif score is None:
+                    run_first = f"Run and score revision {number} first: what it gets wrong is what there is to mend."
+                    st.info(widgets.plain(blind.told(here) or run_first))
+                else:
+                    draw(here, base_prompt, draft, score, finding)
+    if model.open:
+        with model:
+            prompt_view.rendered(here, draft)
     if can:
-        try_panel(base_prompt, draft)
         st.divider()
-        save_panel(base, base_prompt, draft)
+        save_panel.draw(here, base, base_prompt, draft, revisions)

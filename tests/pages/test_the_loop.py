@@ -79,8 +79,9 @@ def test_an_edit_is_shown_in_words_tried_and_saved(open_page: Open, study: Study
     field = area(app, "Synonyms")
     field.set_value(field.value + "\nutterly new phrase\n\n").run()
     assert any("synonym 'utterly new phrase' added" in m.value.replace("\\", "") for m in app.main.markdown)
-    press(app, "Try it")
-    assert {m.label: m.value for m in app.main.metric}["Becomes wrong"] == "0"
+    app.session_state["revise.outcome"] = "Try it"
+    press(app.run(), "Try it")
+    assert {m.label: m.value for m in app.main.metric}["Become wrong"] == "0"
     press(app, "Save as candidate")
     assert "needs a message" in app.error[0].value
     assert revisions(study) == before

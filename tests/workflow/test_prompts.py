@@ -49,7 +49,7 @@ def test_a_revision_whose_file_cannot_be_written_is_not_accepted(study: Study, l
     (study.folder / "prompts").write_text("a file where the folder should be")
     decision = Decision(revision.prompt_hash, RevisionStatus.ACCEPTED, lead.name, revision.created_at, "good")
     with pytest.raises(InputError, match="cannot be made"):
-        prompts.decide(study, revision, decision)
+        prompts.decide(study, lead, revision, decision)
     assert prompts.revisions(study)[0].status is RevisionStatus.CANDIDATE
 
 

@@ -1,14 +1,13 @@
 """The editor of a prompt: one finding's guidance, the cues, the instructions, all into one unsaved draft."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 import streamlit as st
 
 from workbench.domain.prompts import Cues, CueSet, FindingGuidance, Prompt
 from workbench.ui import state, widgets
+from workbench.ui.unsaved import key_of
 from workbench.workflow import browse, revise
-from workbench.workflow.revise import Flip, Trial
 
 LISTS = (
     ("synonyms", "Synonyms", "Phrases that name the finding, one per line."),
@@ -36,29 +35,6 @@ def _area(label: str, phrases: Sequence[str], key: str, help_text: str = "", hei
     if key not in st.session_state:
         st.session_state[key] = "\n".join(phrases)
     return lines(st.text_area(label, key=key, help=help_text or None, height=height) or "")
-
-
-def key_of(base: Prompt, *parts: str) -> str:
-    """Return the key of an editor's field; it counts up when edits are thrown away, so that fields start afresh."""
-    version = st.session_state.get(f"edit.version.{base.hash}", 0)
-    return ".".join(["edit", base.hash[:12], str(version), *parts])
-
-
-def forget(base: Prompt) -> None:
-    """Throw the unsaved edits of a revision away."""
-    state.keep_draft(base, None)
-    name = f"edit.version.{base.hash}"
-    st.session_state[name] = st.session_state.get(name, 0) + 1
-
-
-def carry_phrase(base: Prompt, finding: str, phrase: str) -> None:
-    """Add a phrase to a finding's synonyms in the draft, ahead of the editor being drawn."""
-    draft = state.draft(base)
-    guidance = draft.guidance.findings.get(finding, FindingGuidance())
-    mended = replace(guidance, synonyms=(*guidance.synonyms, phrase))
-    draft = revise.with_finding(draft, finding, mended)
-    state.keep_draft(base, draft)
-    st.session_state[key_of(base, finding, "synonyms")] = "\n".join(draft.guidance.findings[finding].synonyms)
 
 
 def finding_editor(base: Prompt, draft: Prompt, finding: str) -> Prompt:
@@ -117,32 +93,3 @@ def changes(here: state.Here, old: Prompt, new: Prompt) -> None:
     """Draw what changed, in words."""
     for change in browse.changes(old, new):
         st.markdown(f"- {widgets.plain(widgets.named(str(change), here.study.label_set))}")
-
-
-def trial(here: state.Here, result: Trial) -> None:
-    """Draw what an unsaved edit would change."""
-    after, before = result.after.value, result.before.value
-    delta = None if after is None or before is None else f"{after - before:+.4f}"
-    one, two, three = st.columns(3, gap="small")
-    one.metric("Macro-F1", "—" if after is None else f"{after:.3f}", delta)
-    two.metric("Becomes right", result.fixed)
-    three.metric("Becomes wrong", result.broken)
-    st.caption(
-        f"Before: {widgets.figure_text(result.before)}. After: {widgets.figure_text(result.after)}. "
-        f"n = {result.after.n} findings. {result.looks} looks at this cohort so far, this one included."
-    )
-    if not result.flips:
-        st.info("No label that counts changes on this cohort.")
-    for flip in result.flips[:40]:
-        _flip(here, flip)
-    if len(result.flips) > 40:
-        st.caption(f"{len(result.flips) - 40} more are not shown.")
-
-
-def _flip(here: state.Here, flip: Flip) -> None:
-    name = widgets.plain(here.study.label_set.get(flip.finding_id).name)
-    states = f"{widgets.STATE_NAMES[flip.before]} → {widgets.STATE_NAMES[flip.after]}"
-    word, icon = ("right now", ":material/check:") if flip.fixed else ("wrong now", ":material/close:")
-    with st.expander(f"{name} in {widgets.plain(flip.report_id)}: {word} ({states})", icon=icon), widgets.explained():
-        report = browse.read_report(here.study, here.actor, flip.report_id)
-        widgets.report_text(report, here.study.settings.sections)

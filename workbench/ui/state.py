@@ -8,7 +8,6 @@ from pathlib import Path
 import streamlit as st
 
 from workbench.domain.actors import Actor, Role
-from workbench.domain.prompts import Prompt
 from workbench.storage.database import Database
 from workbench.workflow.prompts import take_in_files
 from workbench.workflow.study import ACTOR_VARIABLE, Study, find_study, read_study
@@ -180,18 +179,3 @@ def said() -> tuple[str, bool] | None:
     """Return the sentence left by ``say`` and whether it is a refusal, once; None when there is none."""
     found: tuple[str, bool] | None = st.session_state.pop(_SAID, None)
     return found
-
-
-def draft(base: Prompt) -> Prompt:
-    """Return the unsaved edit of a revision, which is the revision itself before the first change."""
-    kept = st.session_state.get(f"wb.draft.{base.hash}")
-    return kept if isinstance(kept, Prompt) else base
-
-
-def keep_draft(base: Prompt, edited: Prompt | None) -> None:
-    """Keep an unsaved edit for this session; None or the unchanged prompt forgets it."""
-    key = f"wb.draft.{base.hash}"
-    if edited is None or edited.hash == base.hash:
-        st.session_state.pop(key, None)
-    else:
-        st.session_state[key] = edited

@@ -15,7 +15,7 @@ from workbench.prompting.render import render_system
 from workbench.storage import prompts as store
 from workbench.workflow.study import Study
 
-_FILE_AUTHOR = "prompt file"  # nobody signed in put it there
+FILE_AUTHOR = "prompt file"  # nobody signed in put it there
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,14 +113,19 @@ def import_prompt(study: Study, actor: Actor, path: Path, message: str = "") -> 
     Raises:
         InputError: the file cannot be read as a prompt, or its body cannot be rendered; says where.
     """
+    prompt = _readable(study, path)
+    accepted = [r for r in revisions(study) if r.status is RevisionStatus.ACCEPTED]
+    parent = accepted[-1].prompt_hash if accepted else None
+    return save_candidate(study, actor, prompt, message=message or f"imported from {path.name}", parent=parent)
+
+
+def _readable(study: Study, path: Path) -> Prompt:
     prompt = read_prompt(path, label_set=study.label_set)
     try:
         render_system(prompt, study.label_set)
     except InputError as error:
         raise InputError(f"{path.name}: {error}") from None
-    accepted = [r for r in revisions(study) if r.status is RevisionStatus.ACCEPTED]
-    parent = accepted[-1].prompt_hash if accepted else None
-    return save_candidate(study, actor, prompt, message=message or f"imported from {path.name}", parent=parent)
+    return prompt
 
 
 def decide(study: Study, actor: Actor, revision: Revision, decision: Decision) -> None:
@@ -190,7 +195,7 @@ def take_in_files(study: Study) -> TakenIn:
             refused.append(f"{path.name}: revisions are numbered from 0001; rename the file.")
             continue
         try:
-            prompts.append((path, read_prompt(path, label_set=study.label_set)))
+            prompts.append((path, _readable(study, path)))
         except InputError as error:
             refused.append(str(error))
     if not prompts:
@@ -231,13 +236,13 @@ def _take_in(conn: Connection, path: Path, prompt: Prompt, *, parent: str | None
         prompt,
         path.read_text(encoding="utf-8-sig"),
         parent_hash=parent,
-        author=_FILE_AUTHOR,
+        author=FILE_AUTHOR,
         at=now,
         message=f"{prompt.guidance.title} (file {path.name})",
         number=int(path.stem) if accepted else None,
     )
     if accepted:
         reason = "taken in as accepted: the study had no revision yet"
-        store.decide(conn, Decision(prompt.hash, RevisionStatus.ACCEPTED, _FILE_AUTHOR, now, reason))
+        store.decide(conn, Decision(prompt.hash, RevisionStatus.ACCEPTED, FILE_AUTHOR, now, reason))
         return replace(revision, status=RevisionStatus.ACCEPTED)
     return revision

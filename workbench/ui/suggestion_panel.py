@@ -1,0 +1,131 @@
+"""Suggested edits of a prompt: what each would mend, the sentences behind it, and a person's yes or no."""
+
+import html
+
+import streamlit as st
+
+from workbench.domain.prompts import Prompt
+from workbench.errors import WorkbenchError
+from workbench.prompting.edits import Part
+from workbench.text.normalise import words
+from workbench.text.phrases import PhraseFinder
+from workbench.text.sentences import sentence_spans
+from workbench.ui import state, unsaved, widgets
+from workbench.ui.undisturbed import undisturbed
+from workbench.workflow import suggest
+from workbench.workflow.score import Score
+from workbench.workflow.suggest import Offer, Offers
+
+_SHOWN = 8
+_QUOTED = 6
+_ACTS = {
+    Part.SYNONYMS: ("Synonym", "names the finding"),
+    Part.EXCLUSIONS: ("Exclusion", "looks like it and is not"),
+    Part.NORMAL: ("Normal phrase", "says it is absent"),
+    Part.NEGATION_BEFORE: ("Negation cue", "denies what follows it"),
+    Part.NEGATION_AFTER: ("Negation cue", "denies what stands before it"),
+    Part.NEGATION_TERMINATORS: ("End of a negation", "what follows is not denied"),
+    Part.PSEUDO_NEGATION: ("No negation", "looks like one and is none"),
+}
+
+
+def draw(here: state.Here, base: Prompt, draft: Prompt, score: Score, finding: str) -> None:
+    """Draw the button that asks for suggestions, and what was suggested last."""
+    key = _key(base)
+    name = here.study.label_set.get(finding).name
+    st.caption(
+        "Learned from this score's errors alone and measured on patients that each was not learned from. "
+        "Nothing is applied before you accept it."
+    )
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        where = st.segmented_control(
+            "Mend", ["This finding", "All findings"], default="All findings", key="revise.suggest.where"
+        )
+        asked = st.button("Suggest edits", icon=":material/lightbulb:", help="Counts as a look")
+    if asked:
+        only = finding if where == "This finding" else None
+        with widgets.explained(), st.spinner("Reading the errors"):
+            found = suggest.suggestions(here.study, here.actor, score, prompt=draft, finding_id=only)
+            st.session_state[key] = (draft.hash, name if only else "all findings", found, set())
+    if key in st.session_state:
+        _offers(here, base, score, key)
+
+
+def _offers(here: state.Here, base: Prompt, score: Score, key: str) -> None:
+    of, where, found, done = st.session_state[key]
+    offers: Offers = found
+    left = [offer for offer in offers.offers if offer.edit not in done]
+    if not offers.offers:
+        st.info(f"No phrase would mend more than it breaks, for {widgets.plain(where)}.")
+        return
+    since = "" if unsaved.draft(here, base).hash == of else " You have edited since: suggest again to measure anew."
+    st.markdown(f"**{len(left)} suggestions** for {widgets.plain(where)}, the one that gains most first.{since}")
+    for number, offer in enumerate(left[:_SHOWN]):
+        with st.container(border=True):
+            _offer(here, base, score, offer, f"{key}.{number}")
+    if len(left) > _SHOWN:
+        st.caption(f"{len(left) - _SHOWN} more follow once you have decided on these.")
+    declined = f" {offers.declined} were declined before and are not shown." if offers.declined else ""
+    st.caption(f"{offers.looks} looks at this cohort so far.{declined}")
+
+
+def _offer(here: state.Here, base: Prompt, score: Score, offer: Offer, key: str) -> None:
+    what, means = _ACTS.get(offer.edit.part, ("Cue", ""))
+    finding = here.study.label_set.get(offer.edit.finding_id).name if offer.edit.finding_id else "All findings"
+    verb = "" if offer.edit.add else "Take out: "
+    left, right = st.columns([3, 2], vertical_alignment="center")
+    left.markdown(f"{verb}**{widgets.plain(offer.edit.phrase)}**  \n{widgets.plain(finding)} · {what}: {means}")
+    if offer.why:
+        left.caption(widgets.plain(offer.why))
+    with right.container(horizontal=True, horizontal_alignment="right"):
+        arguments = {"here": here, "base": base, "score": score, "offer": offer}
+        st.button("Accept", icon=":material/check:", key=f"{key}.yes", on_click=_accept, kwargs=arguments)
+        st.button("Decline", icon=":material/close:", key=f"{key}.no", on_click=_decline, kwargs=arguments)
+    mends = f"Mends {len(offer.answers)} labels, breaks {len(offer.breaks)}"
+    unseen = f"on patients it was not learned from {offer.held_out_fixed} and {offer.held_out_broken}"
+    with st.expander(f"{mends}; {unseen}; macro-F1 {offer.gain:+.3f}"):
+        _quotes(here, score, offer)
+
+
+def _quotes(here: state.Here, score: Score, offer: Offer) -> None:
+    """Draw sentences that hold the phrase, of reports that it mends and of those that it breaks."""
+    finder = PhraseFinder([(offer.edit.phrase, None)])
+    texts = dict(score.prepared.texts)
+    for cells, told in ((offer.breaks, "Would become wrong"), (offer.answers, "Would become right")):
+        if not cells:
+            continue
+        st.markdown(f"**{told}**")
+        lines = []
+        for report, finding in cells[:_QUOTED]:
+            text = texts[report]
+            held = [text[a:b].strip() for a, b in sentence_spans(text) if finder.find(words(text[a:b]))]
+            name = here.study.label_set.get(finding).name
+            quote = html.escape(" … ".join(held))
+            lines.append(f'<p class="wb-offer"><b>{html.escape(name)}, {html.escape(report)}:</b> {quote}</p>')
+        st.html("<style>.wb-offer{margin:0 0 .3rem;font-size:.9rem}</style>" + "".join(lines))
+        if len(cells) > _QUOTED:
+            st.caption(f"and {len(cells) - _QUOTED} more")
+
+
+@undisturbed
+def _accept(here: state.Here, base: Prompt, score: Score, offer: Offer) -> None:
+    _decide(here, base, score, offer, accepted=True)
+
+
+@undisturbed
+def _decline(here: state.Here, base: Prompt, score: Score, offer: Offer) -> None:
+    _decide(here, base, score, offer, accepted=False)
+
+
+def _decide(here: state.Here, base: Prompt, score: Score, offer: Offer, *, accepted: bool) -> None:
+    try:
+        draft = unsaved.draft(here, base)
+        chosen = {"accepted": [offer]} if accepted else {"declined": [offer]}
+        unsaved.take(here, base, suggest.decide_suggestions(here.study, here.actor, score, draft, **chosen))
+        st.session_state[_key(base)][3].add(offer.edit)
+    except WorkbenchError as error:
+        state.say(str(error), refused=True)
+
+
+def _key(base: Prompt) -> str:
+    return f"revise.offers.{base.hash}"
