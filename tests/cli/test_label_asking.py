@@ -10,6 +10,7 @@ import time
 import urllib.request
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -95,6 +96,19 @@ def test_what_has_no_label_stands_in_the_failures_with_its_reason(
     assert all(failures.values())
     assert "SERVER-CANARY" not in (tmp_path / "l.failures.csv").read_text()
     assert len(table(tmp_path / "l.csv")) == REPORTS - 4
+
+
+def test_a_server_that_fails_at_a_form_of_reply_is_asked_for_it_once(
+    made_demo: Path, tmp_path: Path, start_fault_server: Callable[..., Any]
+) -> None:
+    server = start_fault_server("--rejects", "json_schema", "--reject-status", "500")
+    reports = tmp_path / "in.csv"
+    reports.write_text("id,text\nr1,pneumothorax present.\n", encoding="utf-8")
+    described = ["--kind", "openai", "--base-url", f"{server.url}/v1", "--model", "m"]
+    command = [sys.executable, "-m", "workbench", "label", str(reports), "-o", str(tmp_path / "l.csv"), *described]
+    done = subprocess.run([*command, "--study", str(made_demo)], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert [step for _, _, step in server.log()["journal"]] == ["500", "ok", "ok"]  # the next form, then the report
 
 
 @pytest.mark.parametrize(

@@ -153,7 +153,7 @@ def plan_of(text: str, options: Options) -> tuple[str, ...]:
         return ("ok",)
     digest = hashlib.sha256(f"{options.seed}\n{text}".encode("utf-8", "surrogatepass")).digest()
     draw = random.Random(digest)
-    passing = [draw.choice(options.passing) for _ in range(draw.randint(1, 3))]
+    passing = [draw.choice(options.passing or ("",)) for _ in range(draw.randint(1, 3))]
     kept = passing if options.passing and draw.random() < options.trouble else []
     return (*kept, draw.choice(options.final) if options.final and draw.random() < options.trouble else "ok")
 

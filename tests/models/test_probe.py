@@ -8,9 +8,10 @@ import pytest
 
 from workbench.domain.runs import LabelerSettings
 from workbench.models import anthropic, openai
+from workbench.models import probe as probe_module
 from workbench.models.base import CallError, Completion, Constraint, Finish, Message, Trouble
 from workbench.models.egress import Egress
-from workbench.models.probe import probe
+from workbench.models.probe import patiently, probe
 
 KEPT = '{"colour": "velm"}'
 FREE = "The sky is blue."
@@ -121,3 +122,37 @@ def test_real_clients_are_probed(
     )
     assert result is found
     assert "pneumothorax" not in str(server.log()["last"]["body"])
+
+
+@pytest.mark.parametrize(
+    ("troubles", "calls", "ends"),
+    [
+        ([], 1, None),
+        ([(Trouble.BUSY, None), (Trouble.BUSY, 0.02)], 3, None),
+        ([(Trouble.BUSY, None)] * 9, 5, Trouble.BUSY),
+        ([(Trouble.BUSY, 600.0)], 1, Trouble.BUSY),
+        ([(Trouble.SERVER, None)], 1, Trouble.SERVER),
+        ([(Trouble.CONNECTION, None)], 1, Trouble.CONNECTION),
+    ],
+)
+def test_only_a_busy_server_is_asked_again_and_not_for_ever(
+    monkeypatch: pytest.MonkeyPatch, troubles: list[tuple[Trouble, float | None]], calls: int, ends: Trouble | None
+) -> None:
+    monkeypatch.setattr(probe_module, "_BUSY_SECONDS", 0.01)
+    made = 0
+
+    async def ask() -> str:
+        nonlocal made
+        made += 1
+        if troubles:
+            trouble, wait = troubles.pop(0)
+            raise CallError("No.", trouble, retry_after=wait)
+        return "found"
+
+    if ends is None:
+        assert asyncio.run(patiently(ask)) == "found"
+    else:
+        with pytest.raises(CallError) as told:
+            asyncio.run(patiently(ask))
+        assert told.value.trouble is ends
+    assert made == calls

@@ -1,10 +1,15 @@
 """What a server can hold replies to, found out once by asking it something invented."""
 
+import asyncio
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
+from typing import TypeVar
 
 from workbench.models.base import CallError, Constraint, Finish, Message, Model, Role, Trouble
 
+T = TypeVar("T")
+
+_BUSY_TRIES, _BUSY_SECONDS, _BUSY_LONGEST = 5, 2.0, 60.0
 # No one who is free to answer would answer so: whether the words come back tells whether the form was held.
 _WORDS = ("velm", "orsk")
 _SCHEMA: dict[str, object] = {
@@ -38,6 +43,26 @@ async def probe(model_of: Callable[[Constraint], Model], constraints: Sequence[C
             return constraint
     await _asked(model_of(last))
     return last
+
+
+async def patiently(ask: Callable[[], Awaitable[T]]) -> T:
+    """Return what a probe finds out, asked again a few times where the server is busy.
+
+    Not through a pool of calls: that would ask again, with growing waits, a server that fails at a form, although its
+    failing is the answer.
+
+    Raises:
+        CallError: the server answers not even plain text, is busy for longer, or cannot be reached.
+    """
+    for _ in range(_BUSY_TRIES - 1):
+        try:
+            return await ask()
+        except CallError as error:
+            wait = error.retry_after or _BUSY_SECONDS
+            if error.trouble is not Trouble.BUSY or wait > _BUSY_LONGEST:
+                raise
+            await asyncio.sleep(wait)
+    return await ask()
 
 
 async def _keeps(model: Model, constraint: Constraint) -> bool:

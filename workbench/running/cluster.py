@@ -22,6 +22,7 @@ from workbench.labelers.registry import make_labeler, probe_server
 from workbench.labelers.rules import RulesLabeler
 from workbench.models.base import CallError
 from workbench.models.egress import Egress
+from workbench.models.probe import patiently
 from workbench.running.asking import Said, said_of
 from workbench.running.bulk import BLANK
 from workbench.running.journal import Answer, Journal
@@ -204,7 +205,7 @@ async def _asked(work: Work, texts: Sequence[str]) -> list[Said | str]:
             work.label_set,
             through=pool.through,
             egress=work.egress,
-            constraint=await probe_server(work.labeler, through=pool.through, egress=work.egress),
+            constraint=await patiently(lambda: probe_server(work.labeler, egress=work.egress)),
         )
     except WorkbenchError as error:
         return [str(error)] * len(texts)

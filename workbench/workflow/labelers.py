@@ -13,6 +13,7 @@ from workbench.errors import RightsError, WorkbenchError
 from workbench.labelers.registry import key_variable, probe_server, require_key
 from workbench.labelers.server_address import runs_here, server_address
 from workbench.models.base import CallError, Completion, Constraint, Message, Model, Trouble
+from workbench.models.probe import patiently
 from workbench.storage import hellos as store
 from workbench.workflow import data_use
 from workbench.workflow.data_use import Permission
@@ -20,7 +21,6 @@ from workbench.workflow.study import Study
 
 HELLO_SECONDS = 30.0  # a server that takes longer to say something short would not label a cohort
 _LOOK_SECONDS = 2.0
-_BUSY_TRIES, _BUSY_SECONDS, _BUSY_LONGEST = 5, 2.0, 60.0
 _FREE = Permission()
 HERE = "on this computer"
 
@@ -119,20 +119,8 @@ async def capability(study: Study, settings: LabelerSettings) -> Constraint | No
     """
     with study.database.read() as conn:
         known = store.get(conn, settings.hash)
-    found = known or await _patient_hello(study, settings)
+    found = known or await patiently(lambda: hello(study, settings))
     return Constraint(found.constraint) if found else None
-
-
-async def _patient_hello(study: Study, settings: LabelerSettings) -> Hello | None:
-    for _ in range(_BUSY_TRIES - 1):
-        try:
-            return await hello(study, settings)
-        except CallError as error:
-            wait = error.retry_after or _BUSY_SECONDS
-            if error.trouble is not Trouble.BUSY or wait > _BUSY_LONGEST:
-                raise
-            await asyncio.sleep(wait)
-    return await hello(study, settings)
 
 
 class StillAllowed:

@@ -15,6 +15,7 @@ from workbench.formats.parts import LabelledRow, Row
 from workbench.labelers.base import Labeler
 from workbench.labelers.registry import make_labeler, probe_server, settings_of
 from workbench.models.egress import Egress
+from workbench.models.probe import patiently
 from workbench.prompting.files import parse_prompt, read_prompt
 from workbench.running.asking import Asking
 from workbench.running.bulk import label_many
@@ -175,7 +176,7 @@ def _states(  # noqa: PLR0917 - the parts of one call
 async def _made(using: Labelling, egress: Egress, pool: Pool) -> Labeler:
     """Return the labeler, made for what its server was found able to do."""
     settings = using.labeler
-    constraint = await probe_server(settings, through=pool.through, egress=egress)
+    constraint = await patiently(lambda: probe_server(settings, egress=egress))
     return make_labeler(
         settings, using.prompt, using.label_set, through=pool.through, egress=egress, constraint=constraint
     )
