@@ -94,6 +94,6 @@ elif known and done and done.finished:
     if known.run.labeler.kind != "rules":
         run_progress.draw(known, done)
     run_result.draw(here, known, cohort, waiting=revision.status is RevisionStatus.CANDIDATE)
-elif known and done and done.done:
+elif known and done and (done.done or done.stopped):
     run_progress.draw(known, done)
-    st.caption("This run was stopped; continue it and nothing is labelled twice.")
+    st.caption(widgets.plain(f"This run was stopped; continue it and nothing is labelled twice. {done.stopped}"))

@@ -225,7 +225,7 @@ def test_the_run_of_a_process_that_is_gone_is_taken_over_in_seconds(
     assert asyncio.run(execute(database, run, Fake(), TEXTS)).finished
 
 
-def test_a_runner_that_lost_its_run_saves_nothing_more_and_stops(database: Database, a_run: Recorder) -> None:
+def test_a_runner_that_lost_its_run_keeps_what_it_was_answered_and_stops(database: Database, a_run: Recorder) -> None:
     run, texts = a_run(), [(str(i), f"text {i}") for i in range(1000)]
 
     class Thief(Fake):
@@ -238,7 +238,21 @@ def test_a_runner_that_lost_its_run_saves_nothing_more_and_stops(database: Datab
     with pytest.raises(ConflictError, match="taken this run over"):
         asyncio.run(execute(database, run, thief, texts))
     assert list(thief.asked) == [(f"text {i}", 1) for i in range(6)]
-    assert set(saved(database, run, texts)) == {f"{text_hash(f'text {i}')}/1" for i in range(5)}
+    assert set(saved(database, run, texts)) == {f"{text_hash(f'text {i}')}/1" for i in range(6)}
+
+
+def test_what_an_early_version_kept_as_failed_is_not_said_to_be_asked_again(
+    database: Database, a_run: Recorder
+) -> None:
+    run, texts = a_run(), [*TEXTS, ("5", "told")]
+    old = next(key for key, text in run_keys(run, texts) if text == "Effusion.")
+    with database.write() as conn:
+        run_store.save_extractions(conn, [(old, Extraction(ExtractionStatus.FAILED, detail="No reply."))])
+    done = asyncio.run(execute(database, run, Fake(), texts))
+    with database.read() as conn:
+        known = process.progress(conn, run, texts)
+    # Two reports share the old text; only the last one is asked for again.
+    assert [(each.done, each.failed, each.unanswered) for each in (done, known)] == [(5, {"failed": 3}, 1)] * 2
 
 
 def test_a_labeler_that_only_computes_does_not_stop_the_heart(

@@ -1,5 +1,6 @@
 """Nothing is labelled twice, and one runner at a time works on a run."""
 
+import json
 from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any
@@ -17,7 +18,7 @@ from workbench.domain.runs import (
     Price,
     Usage,
 )
-from workbench.storage import runs
+from workbench.storage import audit, runs
 from workbench.storage.database import Database
 from workbench.storage.runs import Lease, RunRecord
 
@@ -188,3 +189,18 @@ def test_a_lease_given_back_is_free_at_once(study: Any, now: datetime) -> None:
         runs.release_lease(conn, run, "one")
         assert runs.lease(conn, run) is None
     assert acquire(study.database, run, "two", now)
+
+
+def test_why_a_run_last_stopped_is_kept_and_on_record(study: Any, now: datetime) -> None:
+    minute = timedelta(minutes=1)
+    with study.database.write() as conn:
+        assert runs.last_stop(conn, study.run.hash) is None
+        runs.add_stop(conn, study.run.hash, "The key is refused.", now)
+        runs.add_stop(conn, study.run.hash, "The cap is reached.", now + minute)
+        assert runs.last_stop(conn, study.run.hash) == ("The cap is reached.", now + minute)
+        assert runs.last_stop(conn, "another") is None
+        told = [e for e in audit.trail(conn, closed=[], locked=[]) if e.event == "run stopped"]
+    assert [(e.actor, e.subject, json.loads(e.details)["why"]) for e in told] == [
+        ("Lena", study.run.hash, "The key is refused."),
+        ("Lena", study.run.hash, "The cap is reached."),
+    ]

@@ -12,6 +12,7 @@ from workbench.domain.prompts import Prompt
 from workbench.errors import InputError, RightsError, WorkbenchError
 from workbench.labelers.server_address import server_address
 from workbench.models import anthropic, openai
+from workbench.models.base import CallError
 from workbench.workflow import data_use, labelers, run
 from workbench.workflow.prompts import save_candidate
 from workbench.workflow.settings import LabelerConfig
@@ -125,3 +126,21 @@ def test_a_run_that_is_under_way_asks_no_more_once_its_host_is_closed(
     done = run.execute(it, prepared)
     assert done.stopped.startswith("It was closed by Dr. Lead.")
     assert done.done == 2
+    assert run.progress(it, prepared).stopped == done.stopped  # whoever looks later is told too
+    looks = iter([None] * 9)
+    assert (run.execute(it, prepared).stopped, run.progress(it, prepared).stopped) == ("", "")
+
+
+def test_why_a_run_could_not_begin_is_told_to_whoever_looks_later(
+    rated: Study, lead: Actor, make_prompt: Callable[..., Prompt], start_fault_server: Callable[..., Any]
+) -> None:
+    server = start_fault_server()
+    it = with_labeler(rated, base_url=f"{server.url}/v1")
+    made = save_candidate(it, lead, make_prompt(), message="m", parent=None)
+    prepared = run.prepare(it, lead, cohort="development", revision=made.prompt_hash, labeler="m")
+    server.process.kill()
+    server.process.wait()
+    with pytest.raises(CallError) as told:
+        run.execute(it, prepared)
+    assert run.progress(it, prepared).stopped == str(told.value)
+    assert "cannot be reached" in str(told.value)

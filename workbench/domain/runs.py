@@ -241,17 +241,13 @@ class RunProgress:
     cost: float | None = None
     forecast: float | None = None
     pace: Pace | None = None  # None where nobody works on it
-    stopped: str = ""  # why the runner stopped before the end, in a sentence
+    stopped: str = ""  # why the last runner stopped before the end, in a sentence; "" where one went on since
+    unanswered: int = 0  # reports going on would ask for again: their last attempt brought no reply
 
     @property
     def finished(self) -> bool:
         """Return whether every report has been labelled or tried."""
         return self.done >= self.total
-
-    @property
-    def unanswered(self) -> int:
-        """Return how many reports going on would ask for again: their last attempt brought no reply."""
-        return self.failed.get(ExtractionStatus.FAILED.value, 0)
 
 
 @dataclass(frozen=True, slots=True)

@@ -80,7 +80,8 @@ class Hold:
         """Save results and show that this runner lives, in one transaction.
 
         Raises:
-            ConflictError: another runner has taken the run over; nothing is saved.
+            ConflictError: another runner has taken the run over. Extractions are saved all the same: they are paid
+                for, and a key that the other has saved already keeps its own.
         """
         extractions, failures = [], []
         for key, result in results:
@@ -129,10 +130,12 @@ class Hold:
         pace: Pace,
     ) -> None:
         with self._database.write() as conn:
-            if not run_store.heartbeat(conn, self._run.hash, self._runner, datetime.now(UTC), pace):
-                raise ConflictError("Another runner has taken this run over; this one has stopped.")
+            ours = run_store.heartbeat(conn, self._run.hash, self._runner, datetime.now(UTC), pace)
             run_store.save_extractions(conn, extractions)
-            run_store.save_failures(conn, failures)
+            if ours:
+                run_store.save_failures(conn, failures)
+        if not ours:  # out here, so that what was paid for is kept
+            raise ConflictError("Another runner has taken this run over; this one has stopped.")
 
     async def _in_writer(self, call: Callable[[], T]) -> T:
         return await asyncio.get_running_loop().run_in_executor(self._writer, call)

@@ -5,14 +5,16 @@ import sqlite3
 import subprocess
 import sys
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
 from workbench.domain.runs import ExtractionStatus, Run, RunProgress
+from workbench.errors import ConflictError, WorkbenchError
 from workbench.running import liveness, spending
 from workbench.running.runner import run_keys
 from workbench.storage import runs as run_store
+from workbench.storage.database import Database
 
 LOG = Path("data") / "run.log"
 _PACKAGE_FOLDER = Path(__file__).resolve().parents[2]
@@ -52,6 +54,29 @@ def log_tail(study_folder: Path) -> str:
         return ""
 
 
+def keeping_stop(database: Database, run: Run, work: Callable[[], RunProgress]) -> RunProgress:
+    """Return how work on a run ends, having kept in the database why it stopped where it did.
+
+    Raises:
+        WorkbenchError: whatever the work raises, kept as well, unless another runner goes on with the run.
+    """
+    try:
+        done = work()
+    except ConflictError:
+        raise
+    except WorkbenchError as error:
+        _keep(database, run, str(error))
+        raise
+    if done.stopped:
+        _keep(database, run, done.stopped)
+    return done
+
+
+def _keep(database: Database, run: Run, why: str) -> None:
+    with database.write() as conn:
+        run_store.add_stop(conn, run.hash, why, datetime.now(UTC))
+
+
 def progress(conn: sqlite3.Connection, run: Run, texts: Sequence[tuple[str, str]]) -> RunProgress:
     """Return how far a run has come, by what is saved.
 
@@ -64,6 +89,9 @@ def progress(conn: sqlite3.Connection, run: Run, texts: Sequence[tuple[str, str]
     standing = run_store.standing(conn, keys)
     lease = run_store.lease(conn, run.hash)
     alive = liveness.is_alive(lease, datetime.now(UTC))
+    stop = None if alive else run_store.last_stop(conn, run.hash)
+    if stop and standing.last_at and standing.last_at > stop[1]:  # somebody went on with it since
+        stop = None
     return RunProgress(
         total=len(keys),
         done=sum(standing.counts.values()),
@@ -75,4 +103,6 @@ def progress(conn: sqlite3.Connection, run: Run, texts: Sequence[tuple[str, str]
         cost=spending.cost(standing.usage, run.labeler.price),
         forecast=spending.forecast(standing.usage, run.labeler.price, len(set(keys)) - standing.ended),
         pace=lease.pace if lease and alive else None,
+        stopped=stop[0] if stop else "",
+        unanswered=standing.unanswered,
     )

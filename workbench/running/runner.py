@@ -72,10 +72,10 @@ async def execute(
 
     Texts that already have an extraction are skipped, equal texts are labelled once, at most
     ``run.labeler.concurrency`` are in flight or not yet saved; what the rules labeler does, which costs nothing, is
-    saved every quarter of a second. Each saving is one transaction with the heartbeat, so that a runner that lost the
-    run saves nothing. A text on which the labeler fails is recorded as a failure and the run goes on; executing the
-    run again asks for it again, after those that were never asked. Cancelling (Ctrl-C) saves what came and gives the
-    run back.
+    saved every quarter of a second. Each saving is one transaction with the heartbeat. A runner that lost the run to
+    another saves what it was answered, which is paid for, and stops. A text on which the labeler fails is recorded as
+    a failure and the run goes on; executing the run again asks for it again, after those that were never asked.
+    Cancelling (Ctrl-C) saves what came and gives the run back.
 
     Where the pool stops or the next text would pass the cap, nothing more is sent, what is in flight is waited for
     and saved, and ``stopped`` of what is returned says why.
@@ -219,6 +219,7 @@ class _Session:
             spending.forecast(self.usage, price, len(self.pending) - self.ended),
             self.pace() if alive else None,
             self.stopped or self.pool.stopped,
+            sum(self.wanted[key] for key in self.failed),
         )
 
     def tell(self, on_progress: OnProgress | None) -> None:

@@ -97,6 +97,9 @@ _SOURCES = (
         'calls brought no reply (' || f.trouble || ')', 'prompt ' || f.prompt_hash, json_object(
         'labeler', f.labeler_hash, 'reports', COUNT(*), 'calls', SUM(f.calls), 'first', f.detail)
     FROM failures AS f GROUP BY f.at, f.prompt_hash, f.labeler_hash, f.trouble ORDER BY f.at, MIN(f.id)""",
+    # Who first ran it is who is told.
+    """SELECT s.at, r.actor, 'run stopped', s.run_hash, json_object('why', s.why)
+    FROM run_stops AS s JOIN runs AS r ON r.hash = s.run_hash ORDER BY s.at, s.id""",
     """SELECT e.at, e.actor, 'run scored', e.run_hash,
         json_object('evaluation', e.hash, 'reference', r.name, 'policies', json(e.policies))
     FROM evaluations AS e JOIN reference_standards AS r ON r.hash = e.reference_hash ORDER BY e.at, e.position""",

@@ -496,6 +496,20 @@ STEPS: tuple[tuple[str, tuple[str, ...]], ...] = (
             *_fixed("error_tags", "doubted_items", "doubt_verdicts"),
         ),
     ),
+    (
+        "0016_run_stops",
+        # Why a run stopped before its end, for whoever opens its page later.
+        (
+            """CREATE TABLE run_stops (
+                id INTEGER PRIMARY KEY,
+                run_hash TEXT NOT NULL REFERENCES runs (hash),
+                why TEXT NOT NULL,
+                at TEXT NOT NULL
+            ) STRICT""",
+            "CREATE INDEX run_stops_by_run ON run_stops (run_hash)",
+            *_fixed("run_stops"),
+        ),
+    ),
 )
 
 

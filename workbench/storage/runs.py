@@ -63,13 +63,15 @@ class Standing:
     """How the keys of a run stand. ``counts`` counts a key as often as it was given, ``usage`` and ``ended`` once.
 
     A key with a failure and no extraction counts as ``failed``; what is missing from the sum is still to do.
-    ``last_at`` is when the last of it was saved, None where nothing was.
+    ``last_at`` is when the last of it was saved, None where nothing was. ``unanswered`` counts the keys with a failure
+    and no extraction, as ``counts`` does; extractions of early versions have the status ``failed`` too.
     """
 
     counts: Mapping[ExtractionStatus, int]
     usage: Usage
     ended: int
     last_at: datetime | None
+    unanswered: int = 0
 
 
 def add(conn: sqlite3.Connection, run: Run, actor: str, at: datetime) -> None:
@@ -155,7 +157,7 @@ def standing(conn: sqlite3.Connection, keys: Sequence[ExtractionKey]) -> Standin
     """Return how the keys stand, without reading what any extraction says."""
     times = Counter(keys)
     counts: Counter[ExtractionStatus] = Counter()
-    used, ended, last = Usage(), 0, ""
+    used, ended, last, unanswered = Usage(), 0, "", 0
     for key, row in _rows(conn, times, _OUTCOME):
         ended += 1
         status = ExtractionStatus(row["status"])
@@ -164,9 +166,23 @@ def standing(conn: sqlite3.Connection, keys: Sequence[ExtractionKey]) -> Standin
         last = max(last, row["at"])
     for key, row in _rows(conn, times, _LAST_FAILURE):
         ended += 1
-        counts[ExtractionStatus.FAILED] += times[key]
+        unanswered += times[key]
         last = max(last, row["at"])
-    return Standing(dict(counts), used, ended, instant(last) if last else None)
+    if unanswered:
+        counts[ExtractionStatus.FAILED] += unanswered
+    return Standing(dict(counts), used, ended, instant(last) if last else None, unanswered)
+
+
+def add_stop(conn: sqlite3.Connection, run_hash: str, why: str, at: datetime) -> None:
+    """Keep why a run stopped before its end."""
+    conn.execute("INSERT INTO run_stops (run_hash, why, at) VALUES (?, ?, ?)", (run_hash, why, instant_text(at)))
+
+
+def last_stop(conn: sqlite3.Connection, run_hash: str) -> tuple[str, datetime] | None:
+    """Return why a run last stopped before its end, and when; None where it never did."""
+    query = "SELECT why, at FROM run_stops WHERE run_hash = ? ORDER BY id DESC LIMIT 1"
+    row = conn.execute(query, (run_hash,)).fetchone()
+    return (row["why"], instant(row["at"])) if row else None
 
 
 def usage_of(extraction: Extraction) -> Usage:

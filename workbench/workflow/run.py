@@ -203,7 +203,8 @@ def execute(
     """Run here until every report is labelled or has been tried, continuing where an earlier attempt stopped.
 
     Reports that brought no reply are asked for again each time. A run that stops before its end, for its cap or since
-    its server cannot be asked any more, says why in ``stopped`` of what is returned.
+    its server cannot be asked any more, says why in ``stopped`` of what is returned, and so does ``progress`` until
+    somebody goes on with it.
 
     Args:
         study: the study.
@@ -218,7 +219,8 @@ def execute(
         CallError: its server, never asked before, does not answer.
     """
     require_price(prepared, cap)
-    return asyncio.run(_execute(study, prepared, cap, on_progress))
+    work = _execute(study, prepared, cap, on_progress)
+    return process.keeping_stop(study.database, prepared.run, lambda: asyncio.run(work))
 
 
 def require_price(prepared: PreparedRun, cap: Cap | None) -> None:
