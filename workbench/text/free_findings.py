@@ -41,7 +41,6 @@ _BESIDE = (
 _PART_WORDS = frozenset(_PARTS.split())
 _NAMING_WORDS = frozenset(_VIEWS.split()) | _PART_WORDS
 _HEADER_WORDS = _NAMING_WORDS | frozenset(_BESIDE.split())
-_RULE = "_" * 10
 _SENTENCE_ENDS = ".!?;:。！？；："
 
 
@@ -55,11 +54,8 @@ class _Free(NamedTuple):
 
 
 def without_edges(text: str, name: str, start: int, end: int) -> list[Section]:
-    """Return the span without white space and a ruled line at its ends, or nothing where nothing else is in it."""
+    """Return the span without the white space around it, or nothing where there is only white space."""
     stretch = text[start:end].rstrip()
-    if stretch.endswith(_RULE):  # shorter ones stand for what was de-identified
-        above = stretch.rstrip("_").rstrip(" \t")
-        stretch = above.rstrip() if above.endswith("\n") else stretch
     kept = stretch.lstrip()
     if not kept:
         return []
