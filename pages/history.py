@@ -1,24 +1,39 @@
-"""History: what each revision scored on the same reference and cohort, decisions, and what changed between any two."""
+"""History: what each revision scored on one reference, what each step bought, any two points compared, decisions."""
 
 import pandas as pd
 import streamlit as st
 
+from workbench.domain.actors import Role
 from workbench.domain.hashing import short
 from workbench.domain.prompts import RevisionStatus
-from workbench.ui import blind, data, editing, figures, gates, state, tables, widgets
+from workbench.ui import blind, comparison, data, gates, history_figures, state, steps, tables, widgets
 from workbench.workflow.history import HistoryRow
 from workbench.workflow.score import Score
 
 here = state.here()
-widgets.head("History", "How accuracy grew from revision to revision, on one reference and cohort.")
+widgets.head("History", "See what each step bought, and compare any two.")
 blind.stop(here)
+STEPS, HEAT, COMPARE, DECIDED = "Steps", "Finding by revision", "Compare any two", "Revisions and decisions"
+TABS = "history.tabs"
+if f"{TABS}.next" in st.session_state:
+    st.session_state[TABS] = st.session_state.pop(f"{TABS}.next")
 
 
-def step(row: HistoryRow, score: Score) -> figures.Step:
+def step(row: HistoryRow, score: Score) -> history_figures.Step:
     it = score.evaluation
     names = {f.finding_id: here.study.label_set.get(f.finding_id).name for f in it.findings}
-    accuracy = {names[f.finding_id]: f.accuracy for f in it.findings}
-    return figures.Step(str(row.revision.number), it.macro_f1, it.macro_accuracy, accuracy, row.revision.message)
+    return history_figures.Step(
+        str(row.revision.number),
+        it.macro_f1,
+        it.macro_accuracy,
+        {names[f.finding_id]: f.accuracy for f in it.findings},
+        row.revision.message,
+        {names[f.finding_id]: f.f1 for f in it.findings},
+    )
+
+
+def steps_of(rows: list[HistoryRow]) -> list[history_figures.Step]:
+    return [step(row, row.score) for row in rows if row.score and row.revision.status is RevisionStatus.ACCEPTED]
 
 
 def table(rows: list[HistoryRow]) -> pd.DataFrame:
@@ -40,9 +55,10 @@ def table(rows: list[HistoryRow]) -> pd.DataFrame:
 def records(rows: list[HistoryRow]) -> None:
     for row in reversed(rows):
         it = row.revision
+        scored = f" · macro-F1 {widgets.figure_text(row.score.evaluation.macro_f1)}" if row.score else ""
         st.markdown(
             f"**Revision {it.number}** · {it.status} · {short(it.prompt_hash)} · {widgets.plain(it.author)}, "
-            f"{it.created_at:%Y-%m-%d %H:%M} UTC  \n{widgets.plain(it.message)}"
+            f"{it.created_at:%Y-%m-%d %H:%M} UTC{scored}  \n{widgets.plain(it.message)}"
         )
         for said in data.decisions(here, it.prompt_hash):
             signed = f" Signed: {', '.join(gates.NAMES.get(n, n) for n in said.signed)}." if said.signed else ""
@@ -51,65 +67,65 @@ def records(rows: list[HistoryRow]) -> None:
             st.caption(widgets.plain(told))
 
 
-def difference(rows: list[HistoryRow]) -> None:
-    by_number = {row.revision.number: row.revision for row in rows}
-    numbers = list(by_number)
-    one, two = st.columns(2)
-    old = one.selectbox("From revision", numbers, index=max(len(numbers) - 2, 0), key="history.old")
-    new = two.selectbox("to revision", numbers, index=len(numbers) - 1, key="history.new")
-    if old == new:
-        st.caption("Choose two different revisions.")
-        return
-    editing.changes(here, data.prompt(here, by_number[old].prompt_hash), data.prompt(here, by_number[new].prompt_hash))
-
-
 cards = data.reference_cards(here)
 if not data.revisions(here):
     widgets.missing("There is no prompt yet. Bring one in on the command line: workbench prompt import FILE.")
 if not cards:
     widgets.missing("No reference is frozen yet, so no revision has a score.", "reference", "Freeze a reference")
 card = data.need_reference(cards, st.session_state.get(state.REFERENCE))
-labelers = list(here.study.settings.labelers)
+every = {each.name: each for each in data.series(here, card.name)}
+labelers = list(every) or list(here.study.settings.labelers)[:1]
 labeler = st.selectbox("Labeler", labelers, key="history.labeler", width=260) if len(labelers) > 1 else labelers[0]
-rows = data.rows(here, card.name, labeler, accepted_only=False)
-scored = [row for row in rows if row.score is not None and row.revision.status is RevisionStatus.ACCEPTED]
-left, right = st.columns([5, 6], gap="large")
-with left:
-    if scored:
-        steps = [step(row, row.score) for row in scored if row.score]
-        widgets.chart(
-            figures.history_lines(steps), key="history.lines", alt="Macro-F1 and mean accuracy over revisions"
-        )
-    else:
-        st.info(widgets.plain(f"No accepted revision has been scored on {card.name} yet."))
-    st.dataframe(
-        table(rows),
-        hide_index=True,
-        placeholder="—",
-        alt="Revisions with their scores",
-        column_config={
-            "Macro-F1": st.column_config.NumberColumn(format="%.3f"),
-        },
-    )
-    st.caption("Pictures show accepted revisions; the table candidates and rejected ones too.")
-    if scored and scored[-1].score:
-        widgets.score_facts(here, scored[-1].score)
-with right:
-    heat, decided, diff = st.tabs(
-        ["Accuracy per finding", "Revisions and decisions", "What changed"], key="history.tabs", on_change="rerun"
-    )
-    if heat.open and scored:
-        with heat:
-            under = len(scored[-1].below_floor)
-            told = f"{under} findings are under the floor of 90 %" if under else "no finding is under the floor of 90 %"
-            st.markdown(f"At revision {scored[-1].revision.number} {told}; cells under it are marked ▼.")
-            names = [finding.name for finding in here.study.label_set.findings]
-            widgets.chart(
-                figures.accuracy_heat(steps, names), key="history.heat", alt="Accuracy per finding over revisions"
+known = every.get(labeler)
+rows = list(known.rows) if known else data.rows(here, card.name, labeler, accepted_only=False)
+accepted = [row for row in rows if row.score is not None and row.revision.status is RevisionStatus.ACCEPTED]
+by_step, by_finding, compared, decided = st.tabs([STEPS, HEAT, COMPARE, DECIDED], key=TABS, on_change="rerun")
+if by_step.open:
+    with by_step:
+        left, right = st.columns([6, 5], gap="large")
+        with left:
+            if accepted:
+                alone = data.benchmark(here, card.name) if here.may(Role.LEAD, Role.ADMIN, Role.ADJUDICATOR) else None
+                drawn = history_figures.history_lines(
+                    steps_of(rows),
+                    others={name: steps_of(list(it.rows)) for name, it in every.items() if name != labeler},
+                    benchmark=alone.mean_rater if alone else None,
+                )
+                widgets.chart(drawn, key="history.lines", alt="Macro-F1 and mean accuracy over revisions")
+            else:
+                st.info(widgets.plain(f"No accepted revision has been scored on {card.name} yet."))
+            st.dataframe(
+                table(rows),
+                hide_index=True,
+                placeholder="—",
+                alt="Revisions with their scores",
+                column_config={"Macro-F1": st.column_config.NumberColumn(format="%.3f")},
             )
-    if decided.open:
-        with decided:
-            records(rows)
-    if diff.open:
-        with diff:
-            difference(rows)
+            st.caption("The picture shows accepted revisions; the table candidates and rejected ones too.")
+        with right:
+            steps.draw(here, rows, TABS, COMPARE)
+if by_finding.open and accepted:
+    with by_finding:
+        under = len(accepted[-1].below_floor)
+        told = f"{under} findings are under the floor of 90 %" if under else "no finding is under the floor of 90 %"
+        what = st.segmented_control(
+            "Figure", ("F1", "Accuracy"), default="F1", required=True, key="history.what", label_visibility="collapsed"
+        )
+        names = [finding.name for finding in here.study.label_set.findings]
+        if what == "Accuracy":
+            st.markdown("Each cell is accuracy; those under the floor of 90 % are marked ▼.")
+            drawn = history_figures.accuracy_heat(steps_of(rows), names)
+        else:
+            st.markdown("Each cell is F1; what fell since the revision before is marked ▼.")
+            drawn = history_figures.f1_heat(steps_of(rows), names)
+        st.caption(f"At revision {accepted[-1].revision.number} {told}.")
+        widgets.chart(drawn, key="history.heat", alt=f"{what} per finding over revisions")
+if compared.open:
+    with compared:
+        points = [row.score for each in every.values() for row in each.scored if row.score]
+        comparison.draw(here, points)
+if decided.open:
+    with decided:
+        records(rows)
+if accepted and accepted[-1].score:
+    widgets.score_facts(here, accepted[-1].score)

@@ -66,35 +66,6 @@ def test_what_counts_as_right_follows_the_policy() -> None:
     assert heat.text[0][at] == "2"
 
 
-def step(label: str, value: float, accuracy: float) -> figures.Step:
-    return figures.Step(label, Figure(value, 21), Figure(accuracy, 21), {"Fracture": Figure(accuracy, 300)})
-
-
-def test_accuracy_under_the_floor_is_marked_and_at_the_floor_is_not() -> None:
-    heat = figures.accuracy_heat([step("1", 0.2, 0.899), step("2", 0.5, 0.9)], ["Fracture"], floor=0.9).data[0]
-    assert list(heat.text[0]) == ["90% ▼", "90%"]
-
-
-def test_a_finding_without_accuracy_is_left_blank() -> None:
-    steps = [figures.Step("1", F1, F1, {"Fracture": undefined("nothing was scored")})]
-    heat = figures.accuracy_heat(steps, ["Fracture", "Unknown"]).data[0]
-    assert [list(row) for row in heat.z] == [[None], [None]]
-    assert [list(row) for row in heat.text] == [[""], [""]]
-
-
-def test_the_history_draws_the_floor_beside_both_lines() -> None:
-    figure = figures.history_lines([step("1", 0.2, 0.8), step("2", 0.5, 0.95)], floor=0.9)
-    assert trace(figure, "accuracy floor 90%").y == (0.9, 0.9)
-    assert trace(figure, "macro-F1 with 95 % interval").y == (0.2, 0.5)
-
-
-def test_an_undefined_macro_f1_leaves_a_gap_in_the_history() -> None:
-    steps = [figures.Step("1", undefined("no positive in the reference"), F1, {})]
-    line = trace(figures.history_lines(steps), "macro-F1 with 95 % interval")
-    assert line.y == (None,)
-    assert line.hovertext == ("no positive in the reference",)
-
-
 def test_findings_that_cannot_be_assessed_are_grey_in_the_expectation() -> None:
     bars = figures.expected_bars({"Fracture": 9.0, "Effusion": 10.0}, few=10).data[0]
     assert dict(zip(bars.y, bars.marker.color, strict=True)) == {"Effusion": figures.TEAL, "Fracture": figures.GREY}

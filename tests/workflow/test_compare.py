@@ -57,8 +57,18 @@ def test_a_wider_prompt_is_compared_finding_by_finding(
     found = compare(rated, lead, before, after)
     # Effusion: r2 was missed and is found, r3 (a tie, so not present) becomes a false positive. F1 2/3 -> 2*2/(4+1).
     assert found.flips == (
-        Flip("r3", "pleural_effusion", False, State.NOT_MENTIONED, State.PRESENT, fixed=False, unsteady=False),
-        Flip("r2", "pleural_effusion", True, State.NOT_MENTIONED, State.PRESENT, fixed=True, unsteady=False),
+        Flip("r3", "pleural_effusion", False, State.NOT_MENTIONED, State.PRESENT, False, False, "", "Blunted angle."),
+        Flip(
+            "r2",
+            "pleural_effusion",
+            True,
+            State.NOT_MENTIONED,
+            State.PRESENT,
+            True,
+            False,
+            "",
+            "Fluid in the pleural space.",
+        ),
     )
     effusion = next(f for f in found.findings if f.finding_id == "pleural_effusion")
     assert effusion.change.f1_change.value == pytest.approx(4 / 5 - 2 / 3)
@@ -103,7 +113,7 @@ def test_a_failed_reply_is_wrong_and_the_answered_reports_stand_beside(
     # Without r4 there is no pneumothorax left, and effusion is as it was.
     assert (found.answered.value, found.answered.n) == (0, 1)
     assert found.findings[0].finding_id == "pneumothorax"
-    assert Flip("r4", "pneumothorax", True, State.PRESENT, None, fixed=False, unsteady=False) in found.flips
+    assert Flip("r4", "pneumothorax", True, State.PRESENT, None, False, False, "Large pneumothorax.") in found.flips
 
 
 def test_a_flip_that_a_repeat_takes_back_is_told_apart(

@@ -334,6 +334,7 @@ CALLS = {
     ),
     "highlighting.phrases": Call(lambda w, a: highlighting.phrases(w.study, a), RATERS),
     "history.history": Call(lambda w, a: history.history(w.study, a, w.vote), **_results(EVERYBODY)),
+    "history.series": Call(lambda w, a: history.series(w.study, a, w.vote), **_results(EVERYBODY)),
     "ingest.import_labels": Call(lambda w, a: ingest.import_labels(w.study, a, w.out("none")), EDITORS, fails=True),
     "ingest.import_reports": Call(_reports, EDITORS),
     "labelers.say_hello": Call(lambda w, a: labelers.say_hello(w.study, a, "none"), EDITORS, fails=True),

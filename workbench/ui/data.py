@@ -25,6 +25,7 @@ from workbench.workflow import (
     blindness,
     browse,
     cohorts,
+    compare,
     errors,
     history,
     prompts,
@@ -261,6 +262,23 @@ def split(here: Here, reference_name: str, wish: SplitWish) -> tuple[list[splits
 def unsubmitted(here: Here, cohort: str) -> tuple[Unsubmitted, ...]:
     """Return what the raters of a cohort have left to do."""
     return _read(here, "unsubmitted", lambda: read_unsubmitted(here.study, here.actor, cohort), cohort)
+
+
+def series(here: Here, reference_name: str) -> list[history.Series]:
+    """Return the history of every labeler that has a score on a reference."""
+    return _read(
+        here,
+        "series",
+        lambda: history.series(here.study, here.actor, get_reference(here, reference_name)),
+        reference_name,
+    )
+
+
+def compared(here: Here, before: Score, after: Score) -> compare.Compared:
+    """Return two scored runs on one reference compared."""
+    return _read(
+        here, "compared", lambda: compare.compare(here.study, here.actor, before, after), before.hash, after.hash
+    )
 
 
 def scored(here: Here, reference_name: str) -> list[Score]:

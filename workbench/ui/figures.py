@@ -6,13 +6,11 @@ from dataclasses import dataclass
 
 import plotly.graph_objects as go
 
-from workbench.evaluation.gate import ACCURACY_FLOOR
 from workbench.evaluation.numbers import Figure
 from workbench.evaluation.scores import FEW
 from workbench.ui.heat_map import heat
 from workbench.ui.ink import Scale
 
-FLOOR = ACCURACY_FLOOR
 TOO_FEW = FEW
 TEAL = "#2f8f97"
 ORANGE = "#cf7a3f"
@@ -74,7 +72,7 @@ def f1_by_finding(dots: Sequence[Dot], macro: Figure) -> go.Figure:
             annotation={"text": f"macro-F1 {macro.value:.3f}", "yref": "paper", "y": 1.0, "yanchor": "bottom"},
         )
     figure.update_xaxes(range=[BESIDE - 0.03, 1.03], title="F1", tickformat=".1f", tickvals=[0, 0.2, 0.4, 0.6, 0.8, 1])
-    return _by_finding(figure, [dot.name for dot in dots])
+    return by_finding(figure, [dot.name for dot in dots])
 
 
 def _dots(dots: Sequence[Dot], name: str, marker: Mapping[str, object], color: str = TEAL) -> go.Scatter:
@@ -104,7 +102,8 @@ def _dots(dots: Sequence[Dot], name: str, marker: Mapping[str, object], color: s
     )
 
 
-def _by_finding(figure: go.Figure, names: Sequence[str]) -> go.Figure:
+def by_finding(figure: go.Figure, names: Sequence[str]) -> go.Figure:
+    """Lay a figure out with a row per finding, first one on top, and return it."""
     figure.update_yaxes(
         categoryorder="array",
         categoryarray=list(names)[::-1],
@@ -114,10 +113,11 @@ def _by_finding(figure: go.Figure, names: Sequence[str]) -> go.Figure:
         ticks="",
         range=[-0.7, len(names) - 0.3],
     )
-    return _plain(figure, _ROW * len(names) + 112)
+    return plain(figure, _ROW * len(names) + 112)
 
 
-def _plain(figure: go.Figure, height: int) -> go.Figure:
+def plain(figure: go.Figure, height: int) -> go.Figure:
+    """Give a figure its height, margins and legend, and return it."""
     figure.update_layout(
         height=height,
         margin=_MARGIN,
@@ -179,86 +179,6 @@ def _shade(count: int, total: int, right: bool) -> float | None:
     return share if right else -share
 
 
-@dataclass(frozen=True, slots=True)
-class Step:
-    """One revision of the accuracy history. ``accuracy`` is per finding, by name."""
-
-    label: str
-    macro_f1: Figure
-    mean_accuracy: Figure
-    accuracy: Mapping[str, Figure]
-    message: str = ""
-
-
-def history_lines(steps: Sequence[Step], floor: float = FLOOR) -> go.Figure:
-    """Draw macro-F1 with its interval and mean accuracy over revisions, and the accuracy floor as a line."""
-    figure = go.Figure()
-    for name, color, of in (
-        ("macro-F1 with 95 % interval", TEAL, [step.macro_f1 for step in steps]),
-        ("mean accuracy over findings", VIOLET, [step.mean_accuracy for step in steps]),
-    ):
-        figure.add_trace(
-            go.Scatter(
-                x=[step.label for step in steps],
-                y=[f.value for f in of],
-                mode="lines+markers",
-                name=name,
-                line={"color": color, "width": 2},
-                marker={"size": 9},
-                error_y={
-                    "type": "data",
-                    "symmetric": False,
-                    "array": [(f.high or 0) - (f.value or 0) if f.high is not None else 0 for f in of],
-                    "arrayminus": [(f.value or 0) - (f.low or 0) if f.low is not None else 0 for f in of],
-                    "color": color,
-                    "thickness": 1.5,
-                },
-                hovertext=[
-                    f"revision {step.label}: {f.value:.3f}<br>{step.message}" if f.value is not None else f.reason
-                    for step, f in zip(steps, of, strict=True)
-                ],
-                hoverinfo="text",
-            )
-        )
-    figure.add_trace(
-        go.Scatter(
-            x=[step.label for step in steps],
-            y=[floor] * len(steps),
-            mode="lines",
-            name=f"accuracy floor {floor:.0%}",
-            line={"color": RED, "dash": "dash", "width": 1.5},
-            hoverinfo="skip",
-        )
-    )
-    if len(steps) == 1:  # a line needs two points
-        figure.add_hline(y=floor, line={"color": RED, "dash": "dash", "width": 1.5})
-    figure.update_xaxes(type="category", title="revision")
-    figure.update_yaxes(tickformat=".2f", automargin=True)
-    return _plain(figure, 360)
-
-
-def accuracy_heat(steps: Sequence[Step], names: Sequence[str], floor: float = FLOOR) -> go.Figure:
-    """Draw accuracy per finding over revisions; cells under the floor are red and carry a mark."""
-    values = [[_value(step.accuracy.get(name)) for step in steps] for name in names]
-    texts = [["" if v is None else f"{v:.0%}{' ▼' if v < floor else ''}" for v in row] for row in values]
-    lowest = min([v for row in values for v in row if v is not None] + [floor - 0.05])
-    at = (floor - lowest) / (1 - lowest)
-    scale = ((0.0, RED), (max(at - 1e-6, 0.0), "#e7bfa8"), (at, "#b9d9db"), (1.0, TEAL))
-    hovers = [
-        ["" if v is None else f"{name}, revision {step.label}: {v:.1%}" for step, v in zip(steps, row, strict=True)]
-        for name, row in zip(names, values, strict=True)
-    ]
-    labels = [step.label for step in steps]
-    figure = heat(labels, names, values, scale, span=(lowest, 1), texts=texts, hovers=hovers)
-    figure.update_xaxes(type="category", title="revision")
-    figure.update_layout(height=_ROW * len(names) + 84, margin={"l": 8, "r": 8, "t": 56, "b": 8})
-    return figure
-
-
-def _value(figure: Figure | None) -> float | None:
-    return None if figure is None else figure.value
-
-
 def expected_bars(counts: Mapping[str, float], few: int = TOO_FEW) -> go.Figure:
     """Draw how many positives to expect per finding; those under ``few``, which cannot be assessed, are grey."""
     ordered = sorted(counts.items(), key=lambda pair: -pair[1])
@@ -286,4 +206,4 @@ def expected_bars(counts: Mapping[str, float], few: int = TOO_FEW) -> go.Figure:
         },
     )
     figure.update_xaxes(title="reports expected to hold it")
-    return _by_finding(figure, [name for name, _ in ordered])
+    return by_finding(figure, [name for name, _ in ordered])

@@ -31,7 +31,8 @@ class Flip:
     """One label that was wrong and is right (``fixed``), or was right and is wrong.
 
     ``present`` is what the reference says; ``before`` and ``after`` are what the labeler said, None where the reply
-    failed. ``unsteady``: one of the runs said otherwise of it when it asked again, so the flip may be no change.
+    failed; ``words_before`` and ``words_after`` are those of the report it said it on. ``unsteady``: one of the runs
+    said otherwise of it when it asked again, so the flip may be no change.
     """
 
     report_id: str
@@ -41,6 +42,8 @@ class Flip:
     after: State | None
     fixed: bool
     unsteady: bool
+    words_before: str = ""
+    words_after: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,7 +171,6 @@ def compare(study: Study, actor: Actor, before: Score, after: Score) -> Compared
     change = counting.compare(ids, old.truth, old.predictions, new.predictions, policies, patients=old.patients)
     first, second = (evaluate(ids, d.truth, d.predictions, policies, d.patients, resamples=0) for d in (old, new))
     findings = _worst_first(first, second, change)
-    unsteady = then.wobbling(common, ids) | now.wobbling(common, ids)
     differs = old.predictions != new.predictions
     return Compared(
         before,
@@ -178,7 +180,7 @@ def compare(study: Study, actor: Actor, before: Score, after: Score) -> Compared
         change,
         _answered(ids, old, new, after, whole=change.macro_f1_change),
         findings,
-        _flips(findings, old, new, unsteady, after),
+        _flips(findings, old, new, (then, now), after),
         tuple(sorted({*before.left_out, *after.left_out})),
         int(differs.sum()),
         ratio(int(differs.sum()), differs.size, differs.size, "no label was compared"),
@@ -214,6 +216,10 @@ class _Side:
             out[reached] |= codes != first[reached]
         return out
 
+    def words(self, report: str, finding_id: str) -> str:
+        mention = self.labels[report].mentions.get(finding_id)
+        return mention.evidence if mention else ""
+
     def wobble(self, reports: Sequence[str], finding_ids: Sequence[str]) -> Figure:
         if not self.again:
             return undefined("it asks each report once")
@@ -246,9 +252,10 @@ def _answered(ids: Sequence[str], old: ScoredArrays, new: ScoredArrays, score: S
 
 
 def _flips(
-    findings: Sequence[FindingChange], old: ScoredArrays, new: ScoredArrays, unsteady: Flags, score: Score
+    findings: Sequence[FindingChange], old: ScoredArrays, new: ScoredArrays, sides: tuple[_Side, _Side], score: Score
 ) -> tuple[Flip, ...]:
     ids = [f.finding_id for f in score.evaluation.findings]
+    unsteady = sides[0].wobbling(old.report_ids, ids) | sides[1].wobbling(old.report_ids, ids)
     flipped = counting.flips(old.truth, old.predictions, new.predictions, per_finding(score.prediction_policies, ids))
     out = []
     for column in (ids.index(finding.finding_id) for finding in findings):
@@ -262,6 +269,7 @@ def _flips(
                     STATE_OF_CODE.get(int(new.predictions[row, column])),
                     fixed,
                     bool(unsteady[row, column]),
+                    *(side.words(old.report_ids[row], ids[column]) for side in sides),
                 )
                 for row in rows
             ]

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from workbench.domain.actors import Actor
+from workbench.domain.hashing import short
 from workbench.domain.prompts import Decision, Revision, RevisionStatus
 from workbench.domain.references import Reference
 from workbench.domain.runs import LabelerSettings, Run
@@ -35,6 +36,41 @@ class HistoryRow:
             for row in self.score.evaluation.findings
             if row.accuracy.value is not None and row.accuracy.value < ACCURACY_FLOOR
         )
+
+
+@dataclass(frozen=True, slots=True)
+class Series:
+    """What one labeler scored on a reference, a row for each revision. ``name`` tells it from the others."""
+
+    name: str
+    labeler: LabelerSettings
+    rows: tuple[HistoryRow, ...]
+
+    @property
+    def scored(self) -> tuple[HistoryRow, ...]:
+        """Return the rows that have a score."""
+        return tuple(row for row in self.rows if row.score is not None)
+
+
+def series(study: Study, actor: Actor, reference: Reference) -> list[Series]:
+    """Return the history of every labeler that has a score on a reference, the one that ran first being first.
+
+    A labeler that was set otherwise later (another model, another temperature) is a series of its own.
+
+    Raises:
+        RightsError: the person rates in an open round.
+    """
+    require_sighted(study, actor, "see scores")
+    cohort = cohort_of(study, reference)
+    known = {r.run.labeler.hash: r.run.labeler for r in list_records(study) if r.run.cohort_hash == cohort.hash}
+    names = [labeler.name for labeler in known.values()]
+    made = []
+    for labeler in known.values():
+        name = labeler.name if names.count(labeler.name) == 1 else f"{labeler.name} ({short(labeler.hash)})"
+        made.append(
+            Series(name, labeler, tuple(history(study, actor, reference, labeler=labeler, accepted_only=False)))
+        )
+    return [each for each in made if each.scored]
 
 
 def history(
