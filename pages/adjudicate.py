@@ -18,7 +18,8 @@ if not here.may(Role.ADJUDICATOR):
         f"agreement. {here.actor.name} is not one"
         + (f"; that is for {', '.join(judges)}." if judges else "; nobody is yet. An admin gives that role.")
     )
-for reference, items in doubting.waiting(here):
+doubts = doubting.waiting(here)
+for reference, items in doubts:
     st.markdown(
         f"**A second look at {widgets.plain(reference.name)}.** Somebody doubts some of these items; the others are "
         "there so that nobody can tell which. The frozen reference stays as it is."
@@ -26,6 +27,8 @@ for reference, items in doubting.waiting(here):
     doubting.desk(here, reference, items)
 still, why = adjudicating.candidates(here)
 if not still:
+    if doubts:
+        st.stop()
     for sentence in why:
         st.caption(widgets.plain(sentence))
     widgets.missing(

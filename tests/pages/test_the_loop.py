@@ -4,6 +4,7 @@ from collections.abc import Callable
 
 from streamlit.testing.v1 import AppTest
 
+from workbench.domain.error_kinds import ErrorKind
 from workbench.domain.prompts import Revision, RevisionStatus
 from workbench.ui import state
 from workbench.workflow.demo import LEAD
@@ -55,6 +56,32 @@ def test_a_finding_and_words_are_carried_from_an_error_to_the_editor(open_page: 
     assert app.selectbox(key="revise.finding").value == finding
     assert area(app, "Synonyms").value.splitlines()[-1] == "quite new words"
     assert any(f"{name}: synonym 'quite new words' added" in m.value.replace("\\", "") for m in app.main.markdown)
+
+
+def test_words_become_an_exclusion_and_a_sentence_a_worked_example(open_page: Open, study: Study) -> None:
+    app = open_page(study.folder, "errors", LEAD)
+    finding = next(box.value for box in app.main.selectbox if box.label.startswith("Finding"))
+    write(app, "Carry over", "only looks so")
+    press(app, "Exclusion")
+    assert area(app, "Exclusions").value.splitlines()[-1] == "only looks so"
+    app = open_page(study.folder, "errors", LEAD)
+    sentence = "A sentence of more than eight words is no phrase, but it can be quoted."
+    write(app, "Carry over", sentence)
+    assert next(button for button in app.main.button if button.label == "Synonym").disabled
+    press(app, "Worked example")
+    name = study.label_set.get(finding).name
+    assert any("example" in m.value and "added" in m.value for m in app.main.markdown), name
+
+
+def test_an_error_is_said_to_be_of_another_kind(open_page: Open, study: Study) -> None:
+    app = open_page(study.folder, "errors", LEAD)
+    press(app, "Save")
+    assert "say in a sentence why" in app.error[0].value
+    # What is in a form is handed in with its button.
+    next(box for box in app.main.selectbox if box.label == "Kind").select(ErrorKind.SECTION)
+    next(field for field in app.main.text_input if field.label == "Why").set_value("It stands in the indication")
+    press(app, "Save")
+    assert any("It stands in the indication" in m.value.replace("\\", "") for m in app.main.markdown)
 
 
 def test_walking_through_mistakes_stops_at_both_ends(open_page: Open, study: Study) -> None:

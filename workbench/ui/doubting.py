@@ -49,7 +49,8 @@ def desk(here: state.Here, reference: Reference, items: list[OpenDoubt]) -> None
         st.html(reading.report_html(item.report, here.study.settings.sections, {}))
     with right:
         st.subheader(widgets.plain(finding.name), anchor=False)
-        st.html(f"<p>{html.escape(finding.definition)}</p>")
+        told = (("", finding.definition), ("Include: ", finding.include), ("Exclude: ", finding.exclude))
+        st.html("".join(f"<p><b>{name}</b>{html.escape(text)}</p>" for name, text in told if text))
         _verdict(here, reference, items, at, key)
 
 

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 import streamlit as st
 
 from workbench.domain.error_kinds import ErrorKind
-from workbench.domain.hashing import short
 from workbench.evaluation.mistakes import MistakeKind
 from workbench.ui import data, doubting, mistakes, state
 from workbench.ui.error_tables import NAMES
@@ -16,7 +15,9 @@ from workbench.workflow.score import Score
 
 ALL = "all"
 DIRECTIONS = {ALL: None, "missed": MistakeKind.MISSED, "invented": MistakeKind.INVENTED, "failed": MistakeKind.FAILED}
-KIND = "errors.kind"
+KIND = "errors.kind"  # the kind that is read, "all" or none
+_CONTROL = "errors.kind.control"
+_AT = "errors.at"  # which error is read, and its place: it moves when it is said to be of another kind
 
 
 def ask(here: state.Here, score: Score, finding: str) -> Wish:
@@ -27,14 +28,15 @@ def ask(here: state.Here, score: Score, finding: str) -> Wish:
         wish = _filters(finding, sorted({r.language for r in reports}), sorted({r.source for r in reports}))
     counts = Counter(m.why for m in errors.chosen(data.mistakes(here, score), wish, reports))
     known = [ALL, *(kind.value for kind, _ in counts.most_common())]
-    if st.session_state.get(KIND) not in known:
-        st.session_state[KIND] = ALL
+    # Kept apart from the control, whose own state goes while another tab is shown.
+    st.session_state[_CONTROL] = st.session_state.get(KIND) if st.session_state.get(KIND) in known else ALL
     with place:
         kind = st.segmented_control(
             "Kind of error",
             known,
             required=True,
-            key=KIND,
+            key=_CONTROL,
+            on_change=_keep,
             format_func=lambda k: (
                 f"all {counts.total()}" if k == ALL else f"{NAMES[ErrorKind(k)]} {counts[ErrorKind(k)]}"
             ),
@@ -42,6 +44,11 @@ def ask(here: state.Here, score: Score, finding: str) -> Wish:
         )
     picked = None if kind in {ALL, None} else ErrorKind(kind)
     return Wish(wish.finding, picked, wish.direction, wish.agreement, wish.length, wish.language, wish.source)
+
+
+def _keep() -> None:
+    st.session_state[KIND] = st.session_state[_CONTROL]
+    st.session_state[_AT] = (st.session_state.get(_AT, (None, 0))[0], 0)
 
 
 def _filters(finding: str, languages: Sequence[str], sources: Sequence[str]) -> Wish:
@@ -82,20 +89,20 @@ def walk(here: state.Here, score: Score, wish: Wish) -> None:
     if not steps:
         st.success("No errors here.")
         return
-    key = f"errors.at.{short(score.hash)}.{hash(wish)}"
-    at = min(st.session_state.get(key, 0), len(steps) - 1)
+    cells = [(mistake.report.id, mistake.finding_id) for _, _, mistake in steps]
+    at = _place(cells)
     number, group, mistake = steps[at]
     following = next((i for i, step in enumerate(steps) if step[0] > number), at)
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-        st.button("Previous", shortcut="Left", disabled=at == 0, on_click=_go, args=(key, at - 1))
-        st.button("Next", shortcut="Right", disabled=at + 1 >= len(steps), on_click=_go, args=(key, at + 1))
+        st.button("Previous", shortcut="Left", disabled=at == 0, on_click=_go, args=(cells, at - 1))
+        st.button("Next", shortcut="Right", disabled=at + 1 >= len(steps), on_click=_go, args=(cells, at + 1))
         if len(groups) < len(steps):
             st.button(
                 "Next that differs",
                 shortcut="Shift+Right",
                 disabled=following == at,
                 on_click=_go,
-                args=(key, following),
+                args=(cells, following),
             )
         st.markdown(f"Error **{at + 1} of {len(steps)}**{_alike(group, mistake)}", width="content")
     mistakes.draw(here, score, mistake, group.words if not mistake.cause.words and not mistake.evidence else "")
@@ -108,5 +115,18 @@ def _alike(group: Group, mistake: Mistake) -> str:
     return f" · {place} of {len(group.mistakes)} that are nearly the same"
 
 
-def _go(key: str, at: int) -> None:
-    st.session_state[key] = max(at, 0)
+def _place(cells: Sequence[tuple[str, str]]) -> int:
+    """Return where the error that was read last is now, else what has come into its place, else the first."""
+    last: tuple[tuple[str, str] | None, int] = st.session_state.get(_AT, (None, 0))
+    cell, at = last
+    if cell in cells:
+        at = cells.index(cell)
+    elif cell is not None and not any(finding == cell[1] for _, finding in cells):
+        at = 0
+    at = min(at, len(cells) - 1)
+    st.session_state[_AT] = (cells[at], at)
+    return at
+
+
+def _go(cells: Sequence[tuple[str, str]], at: int) -> None:
+    st.session_state[_AT] = (cells[at], at)

@@ -133,7 +133,7 @@ def by_kind(found: Sequence[Mistake], label_set: LabelSet, order: Sequence[str])
             [f"{label_set.get(finding).name}, {NAMES[kind]}: {counts.get((finding, kind), 0)} errors" for kind in kinds]
             for finding in rows
         ],
-        picks=[[f"{finding} {kind.value}" for kind in kinds] for finding in rows],
+        picks=[[f"{finding} {kind.value}" if (finding, kind) in counts else "" for kind in kinds] for finding in rows],
     )
     figure.update_layout(height=_ROW * len(rows) + 84, margin={"l": 8, "r": 8, "t": 72, "b": 8})
     return figure
