@@ -11,7 +11,7 @@ from workbench.domain.findings import Finding, LabelSet, Policies, Policy, State
 from workbench.domain.prompts import Example, FindingGuidance, Guidance, Prompt, ReplyForm
 from workbench.domain.runs import Extraction, ExtractionStatus, Flag, LabelerSettings, Mention
 from workbench.errors import WorkbenchError
-from workbench.labelers.language_model import LanguageModelLabeler, TimedModel
+from workbench.labelers.language_model import LanguageModelLabeler
 from workbench.models.base import CallError, Completion, Constraint, Finish, Message, Role, Trouble
 from workbench.prompting.reply_form import json_schema
 from workbench.prompting.tokens import count_tokens
@@ -236,13 +236,9 @@ def test_a_report_that_gives_orders_or_ends_itself_stays_between_the_delimiters(
 def test_latency_is_the_calls_own_where_the_model_says_it_and_else_that_of_the_wait() -> None:
     assert label(Completion(GOOD, latency=9.5))[0].latency == 9.5
     assert label(GOOD)[0].latency is not None
-    timed = asyncio.run(TimedModel(Dealer([Completion(GOOD)])).complete((), schema={}))
-    assert timed.latency is not None
-    assert timed == Completion(GOOD, latency=timed.latency)
 
 
 def test_closing_closes_the_model() -> None:
     model = Dealer([])
-    asyncio.run(LanguageModelLabeler(LabelerSettings("m", "openai"), Prompt(GUIDANCE, "x"), LABEL_SET,
-                                     TimedModel(model)).close())  # fmt: skip
+    asyncio.run(LanguageModelLabeler(LabelerSettings("m", "openai"), Prompt(GUIDANCE, "x"), LABEL_SET, model).close())
     assert model.closed

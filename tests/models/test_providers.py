@@ -3,6 +3,7 @@
 import asyncio
 import gc
 import logging
+import sys
 import time
 import traceback
 from collections.abc import Callable, Iterator
@@ -240,3 +241,24 @@ def test_no_constraint_is_asked_for_unless_told(provider: str, start_fault_serve
     sent = server.log()["last"]["body"]
     assert not {"response_format", "output_config", "tools", "temperature", "seed"} & sent.keys()
     assert call(provider, server.url, constraint=Constraint.JSON_SCHEMA).constraint == "json_schema"
+
+
+def test_a_model_that_is_asked_nothing_loads_no_client(provider: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A finished run makes its labeler too, and is gone on with in less time than the client takes to load."""
+    monkeypatch.setitem(sys.modules, provider, None)  # importing it fails
+    asyncio.run(made(provider, "http://127.0.0.1:9").close())
+
+
+def test_how_long_a_call_took_is_told_without_the_wait_for_its_turn(provider: str, root: str) -> None:
+    model = made(provider, root)
+
+    async def twice() -> list[Completion]:
+        try:
+            return [await model.complete(messages(step), schema={}) for step in ("slow:0.2", "ok")]
+        finally:
+            await model.close()
+
+    slow, quick = asyncio.run(twice())
+    assert slow.latency is not None
+    assert quick.latency is not None
+    assert slow.latency >= 0.2

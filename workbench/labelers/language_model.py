@@ -1,6 +1,6 @@
 """The language-model labeler: prompt and report become messages, the model's reply becomes labels."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from time import perf_counter
 from typing import TypeVar
@@ -11,7 +11,7 @@ from workbench.domain.runs import Extraction, ExtractionStatus, Flag, LabelerSet
 from workbench.errors import WorkbenchError
 from workbench.labelers.evidence import EvidenceChecker
 from workbench.labelers.replies import answer_of, read_reply
-from workbench.models.base import CallError, Completion, Constraint, Message, Model, Role, Trouble
+from workbench.models.base import CallError, Constraint, Message, Model, Role, Trouble
 from workbench.prompting.render import render_user, system_text
 from workbench.prompting.reply_form import json_schema
 from workbench.prompting.tokens import count_tokens
@@ -132,23 +132,6 @@ class LanguageModelLabeler:
 
     def _tokens(self, user: str) -> int:
         return self._system_tokens + count_tokens(user)
-
-
-class TimedModel:
-    """A model that says of each answer how long it took: what stands before it, as a queue, does not count."""
-
-    def __init__(self, model: Model) -> None:
-        self._model = model
-
-    async def complete(self, messages: Sequence[Message], *, schema: Mapping[str, object]) -> Completion:
-        """Return the model's answer with its ``latency``; see ``Model``."""
-        started = perf_counter()
-        completion = await self._model.complete(messages, schema=schema)
-        return replace(completion, latency=perf_counter() - started)
-
-    async def close(self) -> None:
-        """Close the model."""
-        await self._model.close()
 
 
 def _asking_again(first: Extraction) -> tuple[Message, Message]:

@@ -266,11 +266,10 @@ def _make_served(settings: LabelerSettings, prompt: Prompt, label_set: LabelSet,
 
 
 def _model(settings: LabelerSettings, way: _Way, kind: "_ModelKind") -> "Model":
-    from workbench.labelers.language_model import TimedModel  # noqa: PLC0415
     from workbench.models.egress import Egress  # noqa: PLC0415
 
     model = kind(settings, key=_key(settings), egress=way.egress or Egress(), constraint=way.constraint)
-    return way.through(TimedModel(model))
+    return way.through(model)
 
 
 def _openai() -> "tuple[_ModelKind, Sequence[Constraint]]":

@@ -1,7 +1,9 @@
 """Anthropic, and servers that speak its messages API."""
 
-from collections.abc import Mapping, Sequence
-from typing import Annotated, Any
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from time import perf_counter
+from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import BaseModel, JsonValue
 
@@ -21,6 +23,11 @@ from workbench.models.calls import (
     sendable_key,
 )
 from workbench.models.egress import Egress
+
+if TYPE_CHECKING:
+    import anthropic
+
+    _Client = tuple[anthropic.AsyncAnthropic, ClientErrors]
 
 BASE_URL = "https://api.anthropic.com"
 CONSTRAINTS = (Constraint.JSON_SCHEMA, Constraint.TOOL, Constraint.TEXT)  # the tightest first
@@ -74,45 +81,64 @@ class AnthropicModel:
         egress.check(base_url)
         if settings.seed is not None:
             raise InputError(f"Labeler {settings.name}: an anthropic labeler has no use for seed; take that line out.")
+        self._make = _client_maker(settings, base_url, sendable_key(settings, key), egress)
         self._constraint = constraint or Constraint.TEXT
         self._seconds = settings.timeout
         self._sent = _settings_sent(settings)
-        api_key = sendable_key(settings, key)
+        self._client: _Client | None = None
 
+    async def complete(self, messages: Sequence[Message], *, schema: Mapping[str, object]) -> Completion:
+        """Return the answer; see ``Model.complete``. With a tool it is the tool's input, as JSON on one line."""
+        # As they are: in its own arguments the client would walk through every part of them again for each call.
+        as_is = {**self._sent, **_conversation(messages), **_form(self._constraint, schema)}
+        sent: Any = {"model": as_is["model"], "max_tokens": as_is["max_tokens"], "messages": (), "extra_body": as_is}
+        if self._client is None:
+            self._client = self._make()
+        client, errors = self._client
+
+        async def send() -> tuple[bytes, str]:
+            answer = await client.messages.with_raw_response.create(**sent)
+            return answer.http_response.content, answer.http_response.headers.get("request-id", "")
+
+        started = perf_counter()
+        body, request_id = await ask(send, seconds=self._seconds, errors=errors)
+        completion = _completion(read_body(_Answer, body), request_id, self._constraint)
+        return replace(completion, latency=perf_counter() - started)
+
+    async def close(self) -> None:
+        """Give back connections."""
+        if self._client is not None:
+            await self._client[0].close()
+
+
+def _client_maker(settings: LabelerSettings, base_url: str, key: str, egress: Egress) -> "Callable[[], _Client]":
+    """Return what makes the client when it is first used: a run that is finished asks nothing and need not load it.
+
+    A function, so that the key is in no attribute.
+    """
+
+    def make() -> "_Client":
         import anthropic  # noqa: PLC0415
         import httpx2  # noqa: PLC0415
 
         hush()
-        self._errors = ClientErrors(anthropic.APIStatusError, anthropic.APITimeoutError, anthropic.APIConnectionError)
-        self._client = anthropic.AsyncAnthropic(
-            api_key=api_key,
+        client = anthropic.AsyncAnthropic(
+            api_key=key,
             base_url=base_url,
             max_retries=0,
             timeout=settings.timeout,
             open_telemetry=False,  # a variable of the environment could have it send reports to a collector
             http_client=httpx2.AsyncClient(transport=egress.transport(), trust_env=False, follow_redirects=False),
         )
+        return client, ClientErrors(anthropic.APIStatusError, anthropic.APITimeoutError, anthropic.APIConnectionError)
 
-    async def complete(self, messages: Sequence[Message], *, schema: Mapping[str, object]) -> Completion:
-        """Return the answer; see ``Model.complete``. With a tool it is the tool's input, as JSON on one line."""
-        sent: Any = {**self._sent, **_conversation(messages), **_form(self._constraint, schema)}
-
-        async def send() -> tuple[bytes, str]:
-            answer = await self._client.messages.with_raw_response.create(**sent)
-            return answer.http_response.content, answer.http_response.headers.get("request-id", "")
-
-        body, request_id = await ask(send, seconds=self._seconds, errors=self._errors)
-        return _completion(read_body(_Answer, body), request_id, self._constraint)
-
-    async def close(self) -> None:
-        """Give back connections."""
-        await self._client.close()
+    return make
 
 
 def _settings_sent(settings: LabelerSettings) -> dict[str, object]:
     sent: dict[str, object] = {"model": needed_model(settings), "max_tokens": settings.max_tokens or MAX_TOKENS}
     if settings.temperature is not None:  # no argument of the client any more, but servers that speak the API take it
-        sent["extra_body"] = {"temperature": settings.temperature}
+        sent["temperature"] = settings.temperature
     return sent
 
 

@@ -1,7 +1,9 @@
 """OpenAI, and any server that speaks as it does: vLLM, llama.cpp, Ollama, LM Studio and others by ``base_url``."""
 
-from collections.abc import Mapping, Sequence
-from typing import Annotated, Any
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from time import perf_counter
+from typing import TYPE_CHECKING, Annotated, Any
 from urllib.parse import urlsplit
 
 from pydantic import BaseModel, Field, JsonValue
@@ -10,6 +12,11 @@ from workbench.domain.runs import LabelerSettings
 from workbench.models.base import Completion, Constraint, Finish, Message
 from workbench.models.calls import LOOSE, ClientErrors, Count, Name, ask, hush, needed_model, read_body, sendable_key
 from workbench.models.egress import Egress
+
+if TYPE_CHECKING:
+    import openai
+
+    _Client = tuple[openai.AsyncOpenAI, ClientErrors]
 
 BASE_URL = "https://api.openai.com/v1"
 CONSTRAINTS = (Constraint.JSON_SCHEMA, Constraint.JSON_OBJECT, Constraint.TEXT)  # the tightest first
@@ -64,43 +71,57 @@ class OpenAIModel:
     ) -> None:
         base_url = settings.base_url or BASE_URL
         egress.check(base_url)
+        self._make = _client_maker(settings, base_url, sendable_key(settings, key), egress)
         self._constraint = constraint or Constraint.TEXT
         self._seconds = settings.timeout
         self._sent = _settings_sent(settings, base_url)
-        api_key = sendable_key(settings, key)
+        self._client: _Client | None = None
 
+    async def complete(self, messages: Sequence[Message], *, schema: Mapping[str, object]) -> Completion:
+        """Return the answer; see ``Model.complete``. What a server adds beside the answer's text is kept apart."""
+        # As they are: in its own arguments the client would walk through every part of them again for each call.
+        said = [{"role": message.role.value, "content": message.text} for message in messages]
+        sent: Any = {**self._sent, "messages": (), "extra_body": {"messages": said, **_form(self._constraint, schema)}}
+        if self._client is None:
+            self._client = self._make()
+        client, errors = self._client
+
+        async def send() -> tuple[bytes, str]:
+            answer = await client.chat.completions.with_raw_response.create(**sent)
+            return answer.http_response.content, answer.http_response.headers.get("x-request-id", "")
+
+        started = perf_counter()
+        body, request_id = await ask(send, seconds=self._seconds, errors=errors)
+        completion = _completion(read_body(_Answer, body), request_id, self._constraint)
+        return replace(completion, latency=perf_counter() - started)
+
+    async def close(self) -> None:
+        """Give back connections."""
+        if self._client is not None:
+            await self._client[0].close()
+
+
+def _client_maker(settings: LabelerSettings, base_url: str, key: str, egress: Egress) -> "Callable[[], _Client]":
+    """Return what makes the client when it is first used: a run that is finished asks nothing and need not load it.
+
+    A function, so that the key is in no attribute.
+    """
+
+    def make() -> "_Client":
         import httpx2  # noqa: PLC0415
         import openai  # noqa: PLC0415
 
         hush()
-        self._errors = ClientErrors(openai.APIStatusError, openai.APITimeoutError, openai.APIConnectionError)
-        self._client = openai.AsyncOpenAI(
-            api_key=api_key,
+        client = openai.AsyncOpenAI(
+            api_key=key,
             base_url=base_url,
             max_retries=0,
             timeout=settings.timeout,
             http_client=httpx2.AsyncClient(transport=egress.transport(), trust_env=False, follow_redirects=False),
         )
+        return client, ClientErrors(openai.APIStatusError, openai.APITimeoutError, openai.APIConnectionError)
 
-    async def complete(self, messages: Sequence[Message], *, schema: Mapping[str, object]) -> Completion:
-        """Return the answer; see ``Model.complete``. What a server adds beside the answer's text is kept apart."""
-        sent: Any = {
-            **self._sent,
-            "messages": [{"role": message.role.value, "content": message.text} for message in messages],
-            # As it is, since the client would walk through every part of the schema again for each call.
-            "extra_body": _form(self._constraint, schema),
-        }
-
-        async def send() -> tuple[bytes, str]:
-            answer = await self._client.chat.completions.with_raw_response.create(**sent)
-            return answer.http_response.content, answer.http_response.headers.get("x-request-id", "")
-
-        body, request_id = await ask(send, seconds=self._seconds, errors=self._errors)
-        return _completion(read_body(_Answer, body), request_id, self._constraint)
-
-    async def close(self) -> None:
-        """Give back connections."""
-        await self._client.close()
+    return make
 
 
 def _settings_sent(settings: LabelerSettings, base_url: str) -> dict[str, object]:

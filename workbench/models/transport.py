@@ -5,11 +5,12 @@ import socket
 import ssl
 from collections.abc import AsyncIterable, AsyncIterator, Iterable, Iterator
 from contextlib import contextmanager
-from typing import cast
+from typing import Any, cast
 
 import anyio
 import httpcore2
 import httpx2
+from httpcore2._utils import is_socket_readable
 
 from workbench.models.base import CallError, Trouble
 from workbench.models.egress import Egress
@@ -117,7 +118,8 @@ class _LockedBackend(httpcore2.AsyncNetworkBackend):
         failure: Exception = httpcore2.ConnectError("the name has no address")
         for address in addresses:
             try:
-                return await self._network.connect_tcp(address, port, timeout, local_address, socket_options)
+                opened = await self._network.connect_tcp(address, port, timeout, local_address, socket_options)
+                return _Stream(opened)
             except (httpcore2.ConnectError, httpcore2.ConnectTimeout) as error:
                 failure = error
         raise failure
@@ -132,6 +134,38 @@ class _LockedBackend(httpcore2.AsyncNetworkBackend):
 
     async def sleep(self, seconds: float) -> None:
         await self._network.sleep(seconds)
+
+
+class _Stream(httpcore2.AsyncNetworkStream):
+    """A stream that remembers its socket.
+
+    Before each request the pool asks every idle connection whether it can be read, and each time the stream below
+    would find out anew all there is to know of its socket, the address of its other end included.
+    """
+
+    def __init__(self, stream: httpcore2.AsyncNetworkStream, opened: socket.socket | None = None) -> None:
+        self._stream = stream
+        self._socket = opened or stream.get_extra_info("socket")
+
+    async def read(self, max_bytes: int, timeout: float | None = None) -> bytes:  # noqa: ASYNC109 - the interface's
+        return await self._stream.read(max_bytes, timeout)
+
+    async def write(self, buffer: bytes, timeout: float | None = None) -> None:  # noqa: ASYNC109
+        await self._stream.write(buffer, timeout)
+
+    async def aclose(self) -> None:
+        await self._stream.aclose()
+
+    async def start_tls(
+        self,
+        ssl_context: ssl.SSLContext,
+        server_hostname: str | None = None,
+        timeout: float | None = None,  # noqa: ASYNC109
+    ) -> httpcore2.AsyncNetworkStream:
+        return _Stream(await self._stream.start_tls(ssl_context, server_hostname, timeout), self._socket)
+
+    def get_extra_info(self, info: str) -> Any:
+        return is_socket_readable(self._socket) if info == "is_readable" else self._stream.get_extra_info(info)
 
 
 async def _looked_up(host: str, port: int) -> list[str]:

@@ -120,8 +120,8 @@ class Hold:
 
     def _known(self, keys: Sequence[ExtractionKey]) -> Known:
         with self._database.read() as conn:
-            statuses = run_store.statuses(conn, keys)
-            return Known(statuses, frozenset(run_store.failures(conn, keys)), run_store.standing(conn, keys).usage)
+            statuses, usage = run_store.outcomes(conn, keys)
+            return Known(statuses, frozenset(run_store.failures(conn, keys)), usage)
 
     def _save(
         self,

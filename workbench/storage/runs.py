@@ -148,6 +148,24 @@ def statuses(conn: sqlite3.Connection, keys: Iterable[ExtractionKey]) -> dict[Ex
     return {key: ExtractionStatus(row["status"]) for key, row in _rows(conn, keys, _OUTCOME)}
 
 
+def outcomes(
+    conn: sqlite3.Connection, keys: Iterable[ExtractionKey]
+) -> tuple[dict[ExtractionKey, ExtractionStatus], Usage]:
+    """Return the status of each key that has an extraction, and what all of them took together."""
+    found: dict[ExtractionKey, ExtractionStatus] = {}
+    replies = given = written = cached = unknown = 0  # one by one: a Usage for each of many rows takes its time
+    for key, row in _rows(conn, keys, _OUTCOME):
+        status = found[key] = ExtractionStatus(row["status"])
+        if row["input_tokens"] is None or row["output_tokens"] is None:
+            unknown += status not in _UNASKED
+            continue
+        replies += 1
+        given += row["input_tokens"]
+        written += row["output_tokens"]
+        cached += row["cached_tokens"] or 0
+    return found, Usage(replies, given, written, cached, unknown)
+
+
 def done_keys(conn: sqlite3.Connection, keys: Iterable[ExtractionKey]) -> set[ExtractionKey]:
     """Return the keys that have an extraction, usable or not."""
     return set(statuses(conn, keys))

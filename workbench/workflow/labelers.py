@@ -160,7 +160,8 @@ class _Listening:
     async def complete(self, messages: Sequence[Message], *, schema: Mapping[str, object]) -> Completion:
         started = perf_counter()
         completion = await self._model.complete(messages, schema=schema)
-        self._heard.model, self._heard.seconds = completion.model, perf_counter() - started
+        seconds = perf_counter() - started if completion.latency is None else completion.latency
+        self._heard.model, self._heard.seconds = completion.model, seconds
         return completion
 
     async def close(self) -> None:
