@@ -95,17 +95,19 @@ def mistakes(study: Study, actor: Actor, score: Score, finding_id: str | None = 
         RightsError: the person may not see who said what, which each mistake tells.
     """
     actor.require(Role.LEAD, Role.ADMIN, Role.ADJUDICATOR, to="see where a run errs")
-    votes = votes_of(study, actor, score.reference)
     labels = extractions(study, actor, score.prepared)
-    row_of = {report: row for row, report in enumerate(votes.report_ids)}
     data = arrays(study, score.prepared, score.reference, labels)
     with study.database.read() as conn:
         tags = {(tag.report_id, tag.finding_id): tag for tag in store.of_evaluation(conn, score.hash)}
     reports = {report.id: report for report in score.prepared.reports}
     policies = per_finding(score.prediction_policies, study.label_set.ids)
     explained = _Explaining(study, score, data)
+    wrongs = counting.mistakes(data.truth, data.predictions, policies)
+    # Of a large cohort most reports are right, and reading who said what of them takes longer than all the rest.
+    votes = votes_of(study, actor, score.reference, only={data.report_ids[wrong.report] for wrong in wrongs})
+    row_of = {report: row for row, report in enumerate(votes.report_ids)}
     found = []
-    for wrong in counting.mistakes(data.truth, data.predictions, policies):
+    for wrong in wrongs:
         report, finding = data.report_ids[wrong.report], study.label_set.ids[wrong.finding]
         if finding_id not in {None, finding}:
             continue
@@ -160,19 +162,18 @@ class _Explaining:
 
 def chosen(found: Sequence[Mistake], wish: Wish, reports: Sequence[Report]) -> list[Mistake]:
     """Return the errors that somebody wishes to see, in their order. ``reports`` are those of the cohort."""
-    counts = sorted(len(report.text.split()) for report in reports)
+    counts = sorted(len(report.text.split()) for report in reports) if wish.length != "all" else []
     median = counts[len(counts) // 2] if counts else 0
     return [mistake for mistake in found if _wished(mistake, wish, median)]
 
 
 def _wished(mistake: Mistake, wish: Wish, median: int) -> bool:
-    long = len(mistake.report.text.split()) > median
     return (
         wish.finding in {"", mistake.finding_id}
         and wish.kind in {None, mistake.why}
         and wish.direction in {None, mistake.kind}
         and (wish.agreement == "all" or (mistake.agreement == 1) is (wish.agreement == "unanimous"))
-        and (wish.length == "all" or long is (wish.length == "long"))
+        and (wish.length == "all" or (len(mistake.report.text.split()) > median) is (wish.length == "long"))
         and wish.language in {"", mistake.report.language}
         and wish.source in {"", mistake.report.source}
     )
@@ -200,12 +201,12 @@ def grouped(study: Study, score: Score, found: Sequence[Mistake]) -> list[Group]
 def _likely_words(study: Study, score: Score, found: Sequence[Mistake]) -> dict[tuple[str, str], str]:
     """Return the telling sentence of each error for a synonym, by report and finding."""
     reader = _reader(study, score)
-    texts = dict(score.prepared.texts)
     without: dict[str, list[Report]] = {}
     for mistake in found:
         if mistake.kind is MistakeKind.MISSED and not mistake.cause.words:
             without.setdefault(mistake.finding_id, []).append(mistake.report)
     likely: dict[tuple[str, str], str] = {}
+    texts = dict(score.prepared.texts) if without else {}
     for finding, reports in without.items():
         holding = {r for r in texts if score.reference.items[r, finding].outcome is Outcome.PRESENT}
         candidates = {report.id: reader.unnamed(report) for report in reports}

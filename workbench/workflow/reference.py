@@ -61,8 +61,8 @@ class ReferenceSummary:
         return self.views[View.TWO_STATES].agreement if self.views else None
 
 
-def votes_of(study: Study, actor: Actor, reference: Reference) -> Votes:
-    """Return the labels that a frozen reference was made of, whatever was imported since.
+def votes_of(study: Study, actor: Actor, reference: Reference, *, only: Collection[str] | None = None) -> Votes:
+    """Return the labels that a frozen reference was made of, whatever was imported since; of some reports if named.
 
     Raises:
         RightsError: the person only rates, or rates in an open round; the cohort's round is open again, or the cohort
@@ -73,16 +73,17 @@ def votes_of(study: Study, actor: Actor, reference: Reference) -> Votes:
     cohort = cohort_of(study, reference)
     require_unlocked(study, cohort, "see its votes")
     require_closed(study, cohort)
-    return _votes_of(study, reference)
+    return _votes_of(study, reference, only)
 
 
-def _votes_of(study: Study, reference: Reference) -> Votes:
+def _votes_of(study: Study, reference: Reference, only: Collection[str] | None = None) -> Votes:
     return read_votes(
         study,
         cohort_of(study, reference),
         reference.raters,
         label_set_hash=reference.label_set_hash,
         until=reference.last_annotation,
+        only=only,
     )
 
 

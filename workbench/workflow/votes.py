@@ -1,6 +1,6 @@
 """The raters' labels of a cohort as one array."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -35,6 +35,7 @@ def read_votes(
     *,
     label_set_hash: str,
     until: int | None = None,
+    only: Collection[str] | None = None,
 ) -> Votes:
     """Return the submitted labels of a cohort's reports, for whoever may see them.
 
@@ -44,8 +45,9 @@ def read_votes(
         raters: whose labels; None takes everybody who submitted any.
         label_set_hash: the guideline the labels were given under.
         until: the number of the last label to count; what came later is left out. None takes all.
+        only: of which of the reports; all of the cohort's when None.
     """
-    report_ids = tuple(sorted(cohort.members))
+    report_ids = tuple(sorted(cohort.members if only is None else only))
     with study.database.read() as conn:
         rows = annotation_store.latest(conn, list(report_ids), label_set_hash, submitted_only=True, until=until)
     names = tuple(sorted({row.rater for row in rows} if raters is None else set(raters)))
