@@ -93,6 +93,8 @@ with editor:
             prompt_view.file_editor(here, base_prompt, draft)
     unsaved.keep(here, base_prompt, draft)
 with outcome:
+    if can:
+        save_panel.draw(here, base, base_prompt, draft, revisions)
     changed, suggested, tried, model = st.tabs(
         [CHANGED, SUGGESTED, TRIED, MODEL], key="revise.outcome", on_change="rerun"
     )
@@ -113,6 +115,3 @@ with outcome:
     if model.open:
         with model:
             prompt_view.rendered(here, draft)
-    if can:
-        st.divider()
-        save_panel.draw(here, base, base_prompt, draft, revisions)

@@ -6,19 +6,24 @@ import streamlit as st
 
 from workbench.domain.prompts import Prompt, Revision, RevisionStatus
 from workbench.ui import state, unsaved, widgets
-from workbench.workflow import prompts
+from workbench.workflow import browse, prompts
 
 
 def draw(here: state.Here, base: Revision, base_prompt: Prompt, draft: Prompt, known: Sequence[Revision]) -> None:
     """Draw the message and the two buttons; what was saved is run next."""
     unchanged = draft.hash == base_prompt.hash
-    message = st.text_input(
-        "What changed and why", key=f"revise.message.{base.prompt_hash}", placeholder="in a sentence"
-    )
-    place = st.container()
-    with st.container(horizontal=True):
-        save = st.button("Save as candidate", type="primary", disabled=unchanged)
-        drop = st.button("Throw the edits away", disabled=unchanged)
+    changes = len(browse.changes(base_prompt, draft)) or 1
+    told = f"**{changes} {'change' if changes == 1 else 'changes'}**, not saved yet"
+    # It has the same height before the first change, so that nothing below moves under a click.
+    with st.container(border=True):
+        st.markdown(f"Revision {base.number} as it stands" if unchanged else told)
+        message = st.text_input(
+            "What changed and why", key=f"revise.message.{base.prompt_hash}", placeholder="in a sentence"
+        )
+        place = st.container()
+        with st.container(horizontal=True):
+            save = st.button("Save as candidate", type="primary", disabled=unchanged)
+            drop = st.button("Throw the edits away", disabled=unchanged)
     if save:
         with place, widgets.explained():
             saved = prompts.save_candidate(here.study, here.actor, draft, message=message, parent=base.prompt_hash)

@@ -46,44 +46,59 @@ def draw(here: state.Here, base: Prompt, draft: Prompt, score: Score, finding: s
         only = finding if where == "This finding" else None
         with widgets.explained(), st.spinner("Reading the errors"):
             found = suggest.suggestions(here.study, here.actor, score, prompt=draft, finding_id=only)
-            st.session_state[key] = (draft.hash, name if only else "all findings", found, set())
+            st.session_state[key] = (draft.hash, name if only else "all findings", found, {})
     if key in st.session_state:
         _offers(here, base, score, key)
 
 
 def _offers(here: state.Here, base: Prompt, score: Score, key: str) -> None:
-    of, where, found, done = st.session_state[key]
+    of, where, found, decided = st.session_state[key]
     offers: Offers = found
-    left = [offer for offer in offers.offers if offer.edit not in done]
     if not offers.offers:
         st.info(f"No phrase would mend more than it breaks, for {widgets.plain(where)}.")
         return
+    left = [offer for offer in offers.offers if offer.edit not in decided]
     since = "" if unsaved.draft(here, base).hash == of else " You have edited since: suggest again to measure anew."
     st.markdown(f"**{len(left)} suggestions** for {widgets.plain(where)}, the one that gains most first.{since}")
-    for number, offer in enumerate(left[:_SHOWN]):
+    # What was decided stays in its place, so that a click meant for one never falls on the next.
+    shown = offers.offers[: _SHOWN + len(decided)]
+    for number, offer in enumerate(shown):
         with st.container(border=True):
             _offer(here, base, score, offer, f"{key}.{number}")
-    if len(left) > _SHOWN:
-        st.caption(f"{len(left) - _SHOWN} more follow once you have decided on these.")
+    open_ones = [offer for offer in shown if offer.edit not in decided]
+    if len(open_ones) > 1:
+        st.button(
+            f"Accept these {len(open_ones)}",
+            icon=":material/done_all:",
+            on_click=_accept,
+            kwargs={"here": here, "base": base, "score": score, "offers": open_ones},
+        )
+    more = f"{len(left) - len(open_ones)} more follow as you decide. " if len(left) > len(open_ones) else ""
     declined = f" {offers.declined} were declined before and are not shown." if offers.declined else ""
-    st.caption(f"{offers.looks} looks at this cohort so far.{declined}")
+    st.caption(f"{more}{offers.looks} looks at this cohort so far.{declined}")
 
 
 def _offer(here: state.Here, base: Prompt, score: Score, offer: Offer, key: str) -> None:
     what, means = _ACTS.get(offer.edit.part, ("Cue", ""))
     finding = here.study.label_set.get(offer.edit.finding_id).name if offer.edit.finding_id else "All findings"
     verb = "" if offer.edit.add else "Take out: "
-    left, right = st.columns([3, 2], vertical_alignment="center")
-    left.markdown(f"{verb}**{widgets.plain(offer.edit.phrase)}**  \n{widgets.plain(finding)} · {what}: {means}")
+    decided = st.session_state[_key(base)][3].get(offer.edit)
+    badge = "" if decided is None else " :green-badge[accepted]" if decided else " :gray-badge[declined]"
+    left, right = st.columns([5, 4], vertical_alignment="center")
+    left.markdown(f"{verb}**{widgets.plain(offer.edit.phrase)}**{badge}  \n{widgets.plain(finding)} · {what}: {means}")
     if offer.why:
         left.caption(widgets.plain(offer.why))
-    with right.container(horizontal=True, horizontal_alignment="right"):
-        arguments = {"here": here, "base": base, "score": score, "offer": offer}
-        st.button("Accept", icon=":material/check:", key=f"{key}.yes", on_click=_accept, kwargs=arguments)
-        st.button("Decline", icon=":material/close:", key=f"{key}.no", on_click=_decline, kwargs=arguments)
-    mends = f"Mends {len(offer.answers)} labels, breaks {len(offer.breaks)}"
-    unseen = f"on patients it was not learned from {offer.held_out_fixed} and {offer.held_out_broken}"
-    with st.expander(f"{mends}; {unseen}; macro-F1 {offer.gain:+.3f}"):
+    arguments = {"here": here, "base": base, "score": score, "offers": [offer]}
+    with right.container(horizontal=True, horizontal_alignment="right", gap="small"):
+        for label, icon, act in (
+            ("Accept", ":material/check:", _accept),
+            ("Decline", ":material/close:", _decline),
+        ):
+            st.button(
+                label, icon=icon, key=f"{key}.{label}", on_click=act, kwargs=arguments, disabled=decided is not None
+            )
+    unseen = f"on patients not learned from {offer.held_out_fixed} and {offer.held_out_broken}"
+    with st.expander(f"Mends {len(offer.answers)}, breaks {len(offer.breaks)}; {unseen}; macro-F1 {offer.gain:+.3f}"):
         _quotes(here, score, offer)
 
 
@@ -108,21 +123,21 @@ def _quotes(here: state.Here, score: Score, offer: Offer) -> None:
 
 
 @undisturbed
-def _accept(here: state.Here, base: Prompt, score: Score, offer: Offer) -> None:
-    _decide(here, base, score, offer, accepted=True)
+def _accept(here: state.Here, base: Prompt, score: Score, offers: list[Offer]) -> None:
+    _decide(here, base, score, offers, accepted=True)
 
 
 @undisturbed
-def _decline(here: state.Here, base: Prompt, score: Score, offer: Offer) -> None:
-    _decide(here, base, score, offer, accepted=False)
+def _decline(here: state.Here, base: Prompt, score: Score, offers: list[Offer]) -> None:
+    _decide(here, base, score, offers, accepted=False)
 
 
-def _decide(here: state.Here, base: Prompt, score: Score, offer: Offer, *, accepted: bool) -> None:
+def _decide(here: state.Here, base: Prompt, score: Score, offers: list[Offer], *, accepted: bool) -> None:
     try:
         draft = unsaved.draft(here, base)
-        chosen = {"accepted": [offer]} if accepted else {"declined": [offer]}
+        chosen = {"accepted": offers} if accepted else {"declined": offers}
         unsaved.take(here, base, suggest.decide_suggestions(here.study, here.actor, score, draft, **chosen))
-        st.session_state[_key(base)][3].add(offer.edit)
+        st.session_state[_key(base)][3].update({offer.edit: accepted for offer in offers})
     except WorkbenchError as error:
         state.say(str(error), refused=True)
 

@@ -29,7 +29,7 @@ def draw(here: state.Here, base: Prompt, draft: Prompt, score: Score, finding: s
             st.session_state[key] = (draft.hash, tried)
     tried_before = st.session_state.get(key)
     if draft.hash == base.hash:
-        st.caption("Nothing to try yet: edit at the left, or accept a suggestion.")
+        st.caption("Nothing to try yet: edit at the left or accept a suggestion.")
     elif tried_before and tried_before[0] == draft.hash:
         _result(here, tried_before[1])
     elif tried_before:
