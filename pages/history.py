@@ -45,7 +45,7 @@ def table(rows: list[HistoryRow]) -> pd.DataFrame:
                 "Macro-F1": row.score.evaluation.macro_f1.value if row.score else None,
                 "95 %": tables.interval(row.score.evaluation.macro_f1) if row.score else "not scored",
                 "n": row.score.evaluation.macro_f1.n if row.score else None,
-                "Under 90 %": len(row.below_floor) if row.score else None,
+                f"Under {here.study.settings.gate.accuracy:.0%}": len(row.below_floor) if row.score else None,
             }
             for row in reversed(rows)
         ]
@@ -88,6 +88,7 @@ if by_step.open:
                 alone = data.benchmark(here, card.name) if here.may(Role.LEAD, Role.ADMIN, Role.ADJUDICATOR) else None
                 drawn = history_figures.history_lines(
                     steps_of(rows),
+                    here.study.settings.gate.accuracy,
                     others={name: steps_of(list(it.rows)) for name, it in every.items() if name != labeler},
                     benchmark=alone.mean_rater if alone else None,
                 )
@@ -106,19 +107,20 @@ if by_step.open:
             steps.draw(here, rows, TABS, COMPARE)
 if by_finding.open and accepted:
     with by_finding:
+        floor = f"{here.study.settings.gate.accuracy:.0%}"
         under = len(accepted[-1].below_floor)
-        told = f"{under} findings are under the floor of 90 %" if under else "no finding is under the floor of 90 %"
+        told = f"{under} findings are" if under else "no finding is"
         what = st.segmented_control(
             "Figure", ("F1", "Accuracy"), default="F1", required=True, key="history.what", label_visibility="collapsed"
         )
         names = [finding.name for finding in here.study.label_set.findings]
         if what == "Accuracy":
-            st.markdown("Each cell is accuracy; those under the floor of 90 % are marked ▼.")
-            drawn = history_figures.accuracy_heat(steps_of(rows), names)
+            st.markdown(f"Each cell is accuracy; those under the floor of {floor} are marked ▼.")
+            drawn = history_figures.accuracy_heat(steps_of(rows), names, here.study.settings.gate.accuracy)
         else:
             st.markdown("Each cell is F1; what fell since the revision before is marked ▼.")
             drawn = history_figures.f1_heat(steps_of(rows), names)
-        st.caption(f"At revision {accepted[-1].revision.number} {told}.")
+        st.caption(f"At revision {accepted[-1].revision.number} {told} under the floor of {floor}.")
         widgets.chart(drawn, key="history.heat", alt=f"{what} per finding over revisions")
 if compared.open:
     with compared:

@@ -1,11 +1,12 @@
 """Once round the loop on six reports whose scores are worked out by hand."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from workbench.domain.actors import Actor
+from workbench.domain.actors import Actor, Role
 from workbench.domain.cohorts import Purpose
 from workbench.domain.findings import State
 from workbench.domain.prompts import Example, FindingGuidance, Prompt, RevisionStatus
@@ -20,6 +21,7 @@ from workbench.workflow.ingest import import_labels, import_reports
 from workbench.workflow.opening import open_study
 from workbench.workflow.reference import freeze
 from workbench.workflow.score import Score, score_run
+from workbench.workflow.settings import GateSettings
 from workbench.workflow.study import Study
 
 Make = Callable[..., Prompt]
@@ -325,3 +327,40 @@ def test_only_what_was_named_at_the_unlocking_is_not_exploratory(
 def labels_of(study: Study, report: str) -> str:
     ids = study.label_set.ids
     return f"report_id,{','.join(ids)}\n{report},{','.join('1' for _ in ids)}\n"
+
+
+def test_a_second_person_signs_before_somebody_else_accepts(rated: Study, lead: Actor, make_prompt: Make) -> None:
+    study = with_gate(rated, second_person=True)
+    score = scored(study, lead, make_prompt())
+    other = Actor("Dr. Second", frozenset({Role.LEAD}))
+    with pytest.raises(InputError, match="wrote revision 1; a second person has to sign"):
+        accept.sign_second(study, lead, score)
+    with pytest.raises(InputError, match="needs a second person's signature before Dr. Lead can accept"):
+        accepted(study, lead, score)
+    accept.sign_second(study, other, score, comment="read all")
+    with pytest.raises(ConflictError, match="has signed revision 1 already"):
+        accept.sign_second(study, other, score)
+    with pytest.raises(InputError, match="needs a second person's signature before Dr. Second can accept"):
+        accepted(study, other, score)
+    accepted(study, lead, score)
+    assert prompts.find_revision(study, 1).revision.status is RevisionStatus.ACCEPTED
+    with pytest.raises(ConflictError, match="only a candidate can be signed"):
+        accept.sign_second(study, Actor("Dr. Third", frozenset({Role.ADMIN})), score)
+
+
+def test_the_gates_floors_are_the_studys(rated: Study, lead: Actor, make_prompt: Make) -> None:
+    score = scored(rated, lead, make_prompt())
+    # Pleural effusion is right in 4 of 5 reports, every other finding in all of them.
+    assert status(accept.open_gate(rated, lead, score), "accuracy") is GateStatus.BLOCKED
+    lower = with_gate(rated, accuracy=0.8)
+    assert status(accept.open_gate(lower, lead, score), "accuracy") is GateStatus.PASSED
+    rows = [history.history(study, lead, score.reference, accepted_only=False)[0] for study in (rated, lower)]
+    assert [row.below_floor for row in rows] == [("pleural_effusion",), ()]
+
+
+def with_gate(study: Study, **settings: object) -> Study:
+    return replace(study, settings=study.settings.model_copy(update={"gate": GateSettings.model_validate(settings)}))
+
+
+def status(gate: accept.Gate, name: str) -> GateStatus:
+    return next(check.status for check in gate.checks if check.name == name)

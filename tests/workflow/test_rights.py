@@ -258,6 +258,7 @@ CALLS = {
         lambda w, a: accept.reject(w.study, a, prompts.find_revision(w.study, w.candidate.hash).revision, reason="no"),
         LEADS,
     ),
+    "accept.sign_second": Call(lambda w, a: accept.sign_second(w.study, a, w.score), **_results(EDITORS | JUDGES)),
     "adjudicate.decide": Call(
         lambda w, a: adjudicate.decide(w.study, a, w.tied, "t1", "pneumothorax", present=True, reason="seen"),
         **_results(JUDGES),

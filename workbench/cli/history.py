@@ -7,7 +7,6 @@ import typer
 from workbench.cli.options import AsOption, JsonOption, StudyOption
 from workbench.cli.output import Output, figure, table
 from workbench.domain.hashing import short
-from workbench.evaluation.gate import ACCURACY_FLOOR
 from workbench.workflow.history import HistoryRow, history
 from workbench.workflow.opening import open_study
 from workbench.workflow.reference import cohort_of, get_reference
@@ -37,7 +36,7 @@ def history_command(
     actor = opened.actor(as_name)
     ref = get_reference(opened, actor, reference)
     rows = history(opened, actor, ref, labeler=opened.labeler(labeler), accepted_only=not everything)
-    floor = f"under {ACCURACY_FLOOR:.0%} accuracy"
+    floor = f"under {opened.settings.gate.accuracy:.0%} accuracy"
     shown = [
         (
             row.revision.number,
@@ -56,7 +55,7 @@ def history_command(
         {
             "reference": {"name": ref.name, "hash": ref.hash, "simulated": ref.simulated},
             "labeler": labeler,
-            "accuracy_floor": ACCURACY_FLOOR,
+            "accuracy_floor": opened.settings.gate.accuracy,
             "revisions": [_json(row) for row in rows],
         },
         table(title, columns, shown) if shown else "No revision has been accepted yet.",

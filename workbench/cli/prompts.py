@@ -180,6 +180,33 @@ def accept(
     )
 
 
+@prompt_app.command("sign")
+def sign(
+    revision: RevisionArgument,
+    *,
+    comment: Annotated[str, typer.Option(help="What you looked at.")] = "",
+    reference_name: Annotated[str | None, typer.Option("--reference", help="The primary one when left out.")] = None,
+    labeler: Annotated[str, typer.Option(help="The labeler whose score counts.")] = "rules",
+    study: StudyOption = None,
+    as_name: AsOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Sign a scored revision as a second person, where the study asks for one; somebody else then accepts it.
+
+    \b
+    Example:
+      workbench prompt sign 5 --comment "read every flip of pneumothorax"
+    """
+    opened = open_study(study)
+    actor = opened.actor(as_name)
+    score = score_of(opened, actor, revision=revision, reference_name=reference_name, labeler=labeler)
+    made = accepting.sign_second(opened, actor, score, comment=comment)
+    Output(as_json).answer(
+        {"revision": score.prepared.number, "by": made.actor, "at": made.at.isoformat(), "comment": made.comment},
+        f"{made.actor} has signed revision {score.prepared.number}.",
+    )
+
+
 def _gate(opened: Study, actor: Actor, *, revision: str, reference_name: str | None, labeler: str) -> accepting.Gate:
     score = score_of(opened, actor, revision=revision, reference_name=reference_name, labeler=labeler)
     return accepting.open_gate(opened, actor, score)

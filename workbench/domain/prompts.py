@@ -148,6 +148,17 @@ class Revision:
 
 
 @dataclass(frozen=True, slots=True)
+class Signature:
+    """That a second person has looked at a score and stands by accepting its revision; appended and never edited."""
+
+    prompt_hash: str
+    evaluation_hash: str
+    actor: str
+    at: datetime
+    comment: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Decision:
     """One acceptance or rejection of a revision, appended and never edited.
 

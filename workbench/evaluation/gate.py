@@ -11,6 +11,17 @@ ACCURACY_FLOOR = 0.90  # the Ran Score paper's
 RECALL_FLOOR = 0.80
 
 
+@dataclass(frozen=True, slots=True)
+class Floors:
+    """What accuracy and recall must reach per finding, 0 to 1."""
+
+    accuracy: float = ACCURACY_FLOOR
+    recall: float = RECALL_FLOOR
+
+
+METHOD = Floors()  # method 16
+
+
 class GateStatus(StrEnum):
     """What a check came to."""
 
@@ -43,6 +54,7 @@ def gate(
     *,
     parent: Evaluation | None = None,
     newly_missed: Sequence[tuple[str, str]] = (),
+    floors: Floors = METHOD,
 ) -> list[GateCheck]:
     """Return the checks of the gate, always the same six in the same order.
 
@@ -51,6 +63,7 @@ def gate(
         parent: its parent's on the same reference and reports, or None for a first revision.
         newly_missed: (report id, finding id) of each positive of a critical finding that the parent found and this
             revision does not.
+        floors: the study's.
 
     Raises:
         ValueError: the parent was scored on other findings.
@@ -59,8 +72,8 @@ def gate(
         raise ValueError("a revision and its parent are compared on the same findings")
     return [
         _replies(evaluation),
-        _accuracy(evaluation),
-        _recall(evaluation),
+        _accuracy(evaluation, floors.accuracy),
+        _recall(evaluation, floors.recall),
         _assessable(evaluation),
         _newly_missed(newly_missed),
         _macro_f1(evaluation, parent),
@@ -87,11 +100,11 @@ def _replies(evaluation: Evaluation) -> GateCheck:
     return GateCheck("replies", GateStatus.PASSED, f"All of {reports} got a usable reply.")
 
 
-def _accuracy(evaluation: Evaluation) -> GateCheck:
+def _accuracy(evaluation: Evaluation, floor: float) -> GateCheck:
     """Check the floor finding by finding, beside what answering "absent" every time would reach."""
     scored = [f for f in evaluation.findings if f.accuracy.defined]
-    low = [f for f in scored if _under(f.accuracy, ACCURACY_FLOOR)]
-    easy = sum(not _under(f.always_absent_accuracy, ACCURACY_FLOOR) for f in scored)
+    low = [f for f in scored if _under(f.accuracy, floor)]
+    easy = sum(not _under(f.always_absent_accuracy, floor) for f in scored)
     beside = f'answering "absent" every time would reach it for {easy} of {len(scored)}'
     if not scored:
         return GateCheck("accuracy", GateStatus.BLOCKED, "No finding could be scored, so there is no accuracy.")
@@ -100,23 +113,23 @@ def _accuracy(evaluation: Evaluation) -> GateCheck:
             f'{f.finding_id} {_number(f.accuracy)} ("absent" every time {_number(f.always_absent_accuracy)})'
             for f in low
         )
-        sentence = f"Accuracy is under {ACCURACY_FLOOR:.2f} for {len(low)} of {len(scored)}: {shown}; {beside}."
+        sentence = f"Accuracy is under {floor:.2f} for {len(low)} of {len(scored)}: {shown}; {beside}."
         return GateCheck("accuracy", GateStatus.BLOCKED, sentence, _ids(low))
-    sentence = f"Accuracy is at least {ACCURACY_FLOOR:.2f} for all of {_plural(len(scored), 'finding')}; {beside}."
+    sentence = f"Accuracy is at least {floor:.2f} for all of {_plural(len(scored), 'finding')}; {beside}."
     return GateCheck("accuracy", GateStatus.PASSED, sentence)
 
 
-def _recall(evaluation: Evaluation) -> GateCheck:
+def _recall(evaluation: Evaluation, floor: float) -> GateCheck:
     assessable = [f for f in evaluation.findings if not f.too_few]
-    low = [f for f in assessable if _under(f.recall, RECALL_FLOOR)]
+    low = [f for f in assessable if _under(f.recall, floor)]
     if low:
         shown = "; ".join(f"{f.finding_id} {_number(f.recall)}" for f in low)
-        sentence = f"Recall is under {RECALL_FLOOR:.2f} for {len(low)} of {len(assessable)} assessable: {shown}."
+        sentence = f"Recall is under {floor:.2f} for {len(low)} of {len(assessable)} assessable: {shown}."
         return GateCheck("recall", GateStatus.BLOCKED, sentence, _ids(low))
     if not assessable:
         sentence = f"No finding has {evaluation.few} positives, so recall cannot be assessed for any."
         return GateCheck("recall", GateStatus.NEEDS_SIGNOFF, sentence)
-    sentence = f"Recall is at least {RECALL_FLOOR:.2f} for all of {_plural(len(assessable), 'assessable finding')}."
+    sentence = f"Recall is at least {floor:.2f} for all of {_plural(len(assessable), 'assessable finding')}."
     return GateCheck("recall", GateStatus.PASSED, sentence)
 
 

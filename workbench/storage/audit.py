@@ -122,6 +122,9 @@ _SOURCES = (
         json_object('edit', json(s.edit), 'source', s.source, 'held_out', json(s.held_out), 'evaluation',
         s.evaluation_hash)
     FROM suggestion_decisions AS s ORDER BY s.at, s.id""",
+    """SELECT s.at, s.actor, 'revision signed by a second person', 'revision ' || r.number, json_object('prompt',
+        s.prompt_hash, 'evaluation', s.evaluation_hash, 'comment', s.comment)
+    FROM signatures AS s JOIN revisions AS r ON r.prompt_hash = s.prompt_hash ORDER BY s.at, s.id""",
     """SELECT d.at, d.actor, 'revision ' || d.status, 'revision ' || r.number, json_object('prompt', d.prompt_hash,
         'reason', d.reason, 'evaluation', d.evaluation_hash, 'signed', json(d.signed), 'override', d.override)
     FROM decisions AS d JOIN revisions AS r ON r.prompt_hash = d.prompt_hash ORDER BY d.at, d.id""",

@@ -510,6 +510,20 @@ STEPS: tuple[tuple[str, tuple[str, ...]], ...] = (
             *_fixed("run_stops"),
         ),
     ),
+    (
+        "0017_signatures",
+        (
+            """CREATE TABLE signatures (
+                id INTEGER PRIMARY KEY,
+                prompt_hash TEXT NOT NULL REFERENCES revisions (prompt_hash),
+                evaluation_hash TEXT NOT NULL REFERENCES evaluations (hash),
+                actor TEXT NOT NULL,
+                at TEXT NOT NULL,
+                comment TEXT NOT NULL
+            ) STRICT""",
+            *_fixed("signatures"),
+        ),
+    ),
 )
 
 

@@ -4,7 +4,7 @@ import sqlite3
 from datetime import datetime
 
 from workbench.domain.hashing import short
-from workbench.domain.prompts import Decision, Prompt, Revision, RevisionStatus
+from workbench.domain.prompts import Decision, Prompt, Revision, RevisionStatus, Signature
 from workbench.errors import ConflictError, NotFoundError
 from workbench.storage.encoding import from_json, instant, instant_text, json_text
 
@@ -120,6 +120,29 @@ def decide(conn: sqlite3.Connection, decision: Decision) -> None:
             decision.override,
         ),
     )
+
+
+def sign(conn: sqlite3.Connection, signature: Signature) -> None:
+    """Append a second person's signature."""
+    conn.execute(
+        "INSERT INTO signatures (prompt_hash, evaluation_hash, actor, at, comment) VALUES (?, ?, ?, ?, ?)",
+        (
+            signature.prompt_hash,
+            signature.evaluation_hash,
+            signature.actor,
+            instant_text(signature.at),
+            signature.comment,
+        ),
+    )
+
+
+def signatures(conn: sqlite3.Connection, evaluation_hash: str) -> list[Signature]:
+    """Return every signature under a score, oldest first."""
+    rows = conn.execute("SELECT * FROM signatures WHERE evaluation_hash = ? ORDER BY id", (evaluation_hash,))
+    return [
+        Signature(row["prompt_hash"], row["evaluation_hash"], row["actor"], instant(row["at"]), row["comment"])
+        for row in rows
+    ]
 
 
 def decisions(conn: sqlite3.Connection, prompt_hash: str) -> list[Decision]:

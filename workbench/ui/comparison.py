@@ -33,9 +33,10 @@ def name(score: Score) -> str:
     return f"Revision {score.prepared.number} · {score.prepared.run.labeler.name}{repeats} · macro-F1 {value}"
 
 
-def show(before: str, after: str, finding: str = ALL) -> None:
-    """Have the comparison open with two scores (their hashes) and a finding, at the next run of the page."""
-    st.session_state[BEFORE], st.session_state[AFTER], st.session_state[FINDING] = before, after, finding
+def show(before: str, after: str) -> None:
+    """Have the comparison open with two scores (their hashes) and the worst finding, at the next run of the page."""
+    st.session_state[BEFORE], st.session_state[AFTER] = before, after
+    st.session_state.pop(FINDING, None)
 
 
 def draw(here: state.Here, points: Sequence[Score]) -> None:
@@ -104,7 +105,7 @@ def _worse(found: Compared, label_set: LabelSet) -> None:
         st.success("No finding got worse.", icon=":material/check_circle:")
         return
     named = [
-        f"{label_set.get(row.finding_id).name} {signed(row.change.f1_change)}, {row.change.broken} labels broken"
+        f"{label_set.get(row.finding_id).name} {signed(row.change.f1_change)}, {row.change.broken} wrong now"
         for row in found.worse
     ]
     more = f"; and {len(named) - 3} more" if len(named) > 3 else ""

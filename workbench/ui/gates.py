@@ -2,8 +2,10 @@
 
 import streamlit as st
 
+from workbench.domain.actors import Role
 from workbench.evaluation.gate import GateStatus
 from workbench.ui import state, widgets
+from workbench.workflow import accept
 from workbench.workflow.accept import Gate
 
 LOOKS = {
@@ -32,4 +34,25 @@ def draw(here: state.Here, gate: Gate, *, may_sign: bool) -> list[str]:
             key = f"accept.sign.{gate.score.hash}.{check.name}"
             if st.checkbox(f"I have looked at this and sign it: {widgets.plain(here.actor.name)}", key=key):
                 signed.append(check.name)
+    _second(here, gate)
     return signed
+
+
+def _second(here: state.Here, gate: Gate) -> None:
+    """Draw who has signed as a second person, and where one may sign oneself."""
+    if not gate.second_person:
+        return
+    for each in gate.signatures:
+        said = f": {each.comment}" if each.comment else ""
+        st.markdown(f":green[:material/how_to_reg:] {widgets.plain(f'{each.actor} has signed as second person{said}')}")
+    if not gate.signatures:
+        st.markdown(":orange[:material/how_to_reg:] A second person has to sign, who neither wrote nor accepts it.")
+    if not here.may(Role.LEAD, Role.ADMIN, Role.ADJUDICATOR):
+        return
+    with st.popover("Sign as second person", icon=":material/draw:"):
+        comment = st.text_input("What you looked at", key=f"accept.second.{gate.score.hash}", max_chars=500)
+        if st.button(f"Sign as {widgets.plain(here.actor.name)}", type="primary"):
+            with widgets.explained():
+                made = accept.sign_second(here.study, here.actor, gate.score, comment=comment)
+                state.say(f"{made.actor} has signed revision {gate.score.prepared.number}.")
+                st.rerun()

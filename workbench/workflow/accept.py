@@ -5,13 +5,16 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from workbench.domain.actors import Actor, Role
-from workbench.domain.prompts import Decision, Revision, RevisionStatus
+from workbench.domain.people import name_key
+from workbench.domain.prompts import Decision, Revision, RevisionStatus, Signature
 from workbench.errors import ConflictError, InputError
 from workbench.evaluation import gate as checking
 from workbench.evaluation.comparisons import newly_missed
 from workbench.evaluation.consensus import per_finding
 from workbench.evaluation.gate import GateCheck, GateStatus
 from workbench.evaluation.scores import evaluate
+from workbench.storage import prompts as prompt_store
+from workbench.workflow.blindness import require_sighted
 from workbench.workflow.history import history
 from workbench.workflow.prompts import decide, find_revision
 from workbench.workflow.run import extractions
@@ -21,11 +24,16 @@ from workbench.workflow.study import Study
 
 @dataclass(frozen=True, slots=True)
 class Gate:
-    """The gate's checks for one score, against the score of the revision accepted before (None for the first)."""
+    """The gate's checks for one score, against the score of the revision accepted before (None for the first).
+
+    ``second_person`` says that the study asks for a second person's signature; ``signatures`` are those there are.
+    """
 
     score: Score
     parent: Score | None
     checks: tuple[GateCheck, ...]
+    second_person: bool = False
+    signatures: tuple[Signature, ...] = ()
 
     @property
     def to_sign(self) -> tuple[GateCheck, ...]:
@@ -49,8 +57,16 @@ def open_gate(study: Study, actor: Actor, score: Score) -> Gate:
         RightsError: the person rates in an open round.
     """
     parent = _parent_score(study, actor, score)
+    checks = _checks(study, actor, score, parent)
+    with study.database.read() as conn:
+        signed = prompt_store.signatures(conn, score.hash)
+    return Gate(score, parent, tuple(checks), study.settings.gate.second_person, tuple(signed))
+
+
+def _checks(study: Study, actor: Actor, score: Score, parent: Score | None) -> list[GateCheck]:
+    floors = study.settings.gate.floors
     if parent is None:
-        return Gate(score, None, tuple(checking.gate(score.evaluation)))
+        return checking.gate(score.evaluation, floors=floors)
     then, now = _common(_arrays(study, actor, parent), _arrays(study, actor, score))
     policies = per_finding(score.prediction_policies, study.label_set.ids)
     missed = newly_missed(now.truth, then.predictions, now.predictions, policies)
@@ -59,6 +75,7 @@ def open_gate(study: Study, actor: Actor, score: Score) -> Gate:
         score.evaluation,
         parent=parent.evaluation,
         newly_missed=[pair for pair in pairs if pair[1] in study.label_set.critical],
+        floors=floors,
     )
     if parent.left_out != score.left_out:
         own, theirs = (
@@ -66,7 +83,30 @@ def open_gate(study: Study, actor: Actor, score: Score) -> Gate:
             for data in (now, then)
         )
         checks = [*checks[:-1], checking.gate(own, parent=theirs)[-1]]
-    return Gate(score, parent, tuple(checks))
+    return checks
+
+
+def sign_second(study: Study, actor: Actor, score: Score, *, comment: str = "") -> Signature:
+    """Sign, as a second person, that the scored revision may be accepted; somebody else then accepts it.
+
+    Raises:
+        InputError: the person wrote the revision themselves.
+        ConflictError: they have signed it already, or it is no candidate any more.
+        RightsError: the person is no lead, admin or adjudicator, or rates in an open round.
+    """
+    actor.require(Role.LEAD, Role.ADMIN, Role.ADJUDICATOR, to="sign a revision")
+    require_sighted(study, actor, "sign a revision")
+    revision = find_revision(study, score.prepared.run.prompt_hash).revision
+    if revision.status is not RevisionStatus.CANDIDATE:
+        raise ConflictError(f"Revision {revision.number} is {revision.status}; only a candidate can be signed.")
+    if name_key(actor.name) == name_key(revision.author):
+        raise InputError(f"{actor.name} wrote revision {revision.number}; a second person has to sign it.")
+    signature = Signature(revision.prompt_hash, score.hash, actor.name, datetime.now(UTC), comment.strip())
+    with study.database.write() as conn:
+        if any(name_key(each.actor) == name_key(actor.name) for each in prompt_store.signatures(conn, score.hash)):
+            raise ConflictError(f"{actor.name} has signed revision {revision.number} already.")
+        prompt_store.sign(conn, signature)
+    return signature
 
 
 def _parent_score(study: Study, actor: Actor, score: Score) -> Score | None:
@@ -128,6 +168,11 @@ def accept(
         raise InputError(
             f"The gate is closed for revision {revision.number}: {first.sentence} "
             "Mend the prompt, or override with a reason."
+        )
+    if gate.second_person and not any(name_key(each.actor) != name_key(actor.name) for each in gate.signatures):
+        raise InputError(
+            f"Revision {revision.number} needs a second person's signature before {actor.name} can accept it: "
+            f"`workbench prompt sign {revision.number} --as NAME`, or the page Accept."
         )
     unsigned = [check for check in gate.to_sign if check.name not in signed]
     if unsigned:

@@ -25,6 +25,7 @@ class HistoryRow:
     revision: Revision
     decision: Decision | None
     score: Score | None
+    floor: float = ACCURACY_FLOOR  # the study's
 
     @property
     def below_floor(self) -> tuple[str, ...]:
@@ -34,7 +35,7 @@ class HistoryRow:
         return tuple(
             row.finding_id
             for row in self.score.evaluation.findings
-            if row.accuracy.value is not None and row.accuracy.value < ACCURACY_FLOOR
+            if row.accuracy.value is not None and row.accuracy.value < self.floor
         )
 
 
@@ -100,7 +101,8 @@ def history(
         with study.database.read() as conn:
             decisions = prompt_store.decisions(conn, revision.prompt_hash)
         score = _score(study, actor, runs.get(revision.prompt_hash, []), reference)
-        rows.append(HistoryRow(revision, decisions[-1] if decisions else None, score))
+        floor = study.settings.gate.accuracy
+        rows.append(HistoryRow(revision, decisions[-1] if decisions else None, score, floor))
     return rows
 
 

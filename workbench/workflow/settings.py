@@ -13,6 +13,7 @@ from workbench.domain.references import Outcome
 from workbench.domain.reports import NEVER_READ, READ_BY_DEFAULT
 from workbench.domain.runs import Price
 from workbench.errors import InputError, NotFoundError
+from workbench.evaluation.gate import ACCURACY_FLOOR, RECALL_FLOOR, Floors
 from workbench.models.egress import Egress
 
 
@@ -105,6 +106,19 @@ class SignIn(StrEnum):
     PICK = "pick"
 
 
+class GateSettings(_Strict):
+    """What a revision must reach before it is accepted (method 16), and whether a second person has to sign."""
+
+    accuracy: Annotated[float, Field(gt=0, le=1)] = ACCURACY_FLOOR
+    recall: Annotated[float, Field(gt=0, le=1)] = RECALL_FLOOR
+    second_person: bool = False
+
+    @property
+    def floors(self) -> Floors:
+        """Return the two floors as what the gate checks against."""
+        return Floors(self.accuracy, self.recall)
+
+
 class StudySettings(_Strict):
     """All settings of a study."""
 
@@ -119,6 +133,7 @@ class StudySettings(_Strict):
     people: dict[str, list[Role]] = Field(default_factory=dict)
     labelers: dict[str, LabelerConfig] = Field(default_factory=lambda: {"rules": LabelerConfig(kind="rules")})
     data_use: DataUseSettings = DataUseSettings()
+    gate: GateSettings = GateSettings()
 
     @model_validator(mode="after")
     def _people_have_names(self) -> "StudySettings":
