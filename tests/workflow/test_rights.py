@@ -50,6 +50,7 @@ from workbench.workflow import (
     ingest,
     labelers,
     looks,
+    methods,
     people,
     practice,
     prompts,
@@ -340,6 +341,10 @@ CALLS = {
     "ingest.import_reports": Call(_reports, EDITORS),
     "labelers.say_hello": Call(lambda w, a: labelers.say_hello(w.study, a, "none"), EDITORS, fails=True),
     "looks.record_look": Call(lambda w, a: looks.record_look(w.study, a, w.development, "try", "0" * 64), EDITORS),
+    "methods.export_methods": Call(
+        lambda w, a: methods.export_methods(w.study, a, w.score, w.out(a.name)), set(), EDITORS
+    ),
+    "methods.methods": Call(lambda w, a: methods.methods(w.study, a, w.score), set(), EDITORS),
     "people.accounts": Call(lambda w, a: people.accounts(w.study, a), EDITORS),
     "people.add": Call(lambda w, a: people.add(w.study, a, f"New {a.name}", [Role.RATER]), EDITORS),
     "people.deactivate": Call(lambda w, a: people.deactivate(w.study, a, "Rita"), EDITORS),

@@ -1,4 +1,4 @@
-"""Commands that take data out: export votes, reference, agreement, audit."""
+"""Commands that take data out: export votes, reference, agreement, audit, methods."""
 
 from pathlib import Path
 from typing import Annotated
@@ -7,7 +7,9 @@ import typer
 
 from workbench.cli.options import AsOption, JsonOption, StudyOption
 from workbench.cli.output import Output, figure
+from workbench.cli.prompts import score_of
 from workbench.workflow import export
+from workbench.workflow import methods as writing
 from workbench.workflow.agreed import View
 from workbench.workflow.export import Exported, Shape
 from workbench.workflow.opening import open_study
@@ -97,6 +99,39 @@ def agreement(
     overall = agreed.overall
     mean = f"Mean over {overall.alpha.n} findings: alpha {figure(overall.alpha)}; over {overall.ac1.n}: AC1 "
     _tell(written, as_json, f"Agreement on {view.words}.", f"{mean}{figure(overall.ac1)}.")
+
+
+@export_app.command("methods")
+def methods(
+    revision: Annotated[
+        str | None, typer.Argument(help="Number, or the beginning of its hash; the highest accepted when left out.")
+    ] = None,
+    *,
+    out: Annotated[Path, typer.Option("--out", "-o", help="New folder to write.", metavar="FOLDER")],
+    reference_name: Annotated[str | None, typer.Option("--reference", help="The primary one when left out.")] = None,
+    labeler: Annotated[str, typer.Option(help="The labeler whose scores are told.")] = "rules",
+    study: StudyOption = None,
+    as_name: AsOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Write what a paper needs of a scored revision: methods.md, numbers.csv, history.svg, and the prompts as files.
+
+    The methods tell reports, raters, agreement, rules, failures, prompt, labeler, scores with intervals, looks and
+    deviations from the records; what no record holds is marked to be filled in.
+
+    \b
+    Examples:
+      workbench export methods -o paper
+      workbench export methods 4 -o paper
+    """
+    opened = open_study(study)
+    actor = opened.actor(as_name)
+    score = score_of(opened, actor, revision=revision, reference_name=reference_name, labeler=labeler)
+    written = writing.export_methods(opened, actor, score, out)
+    Output(as_json).answer(
+        {"folder": str(written.folder), "files": list(written.files), "revision": score.prepared.number},
+        f"Revision {score.prepared.number}: {len(written.files)} files written to {written.folder}.",
+    )
 
 
 @export_app.command("audit")

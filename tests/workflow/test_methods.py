@@ -1,0 +1,76 @@
+"""What is written for a paper, held against the score it is written from."""
+
+import csv
+from collections.abc import Callable
+from pathlib import Path
+from xml.etree import ElementTree as ET
+
+import pytest
+
+from workbench.domain.actors import Actor
+from workbench.domain.prompts import Prompt
+from workbench.errors import ConflictError, RightsError
+from workbench.workflow import prompts, run
+from workbench.workflow.methods import UNKNOWN, export_methods, methods
+from workbench.workflow.reference import freeze
+from workbench.workflow.score import Score, score_run
+from workbench.workflow.study import Study
+
+Make = Callable[..., Prompt]
+
+
+@pytest.fixture
+def scored(rated: Study, lead: Actor, make_prompt: Make) -> Score:
+    """The score of the conftest's first prompt: one of two effusions found, the one pneumothorax found."""
+    made = prompts.save_candidate(rated, lead, make_prompt(), message="first | try", parent=None)
+    prepared = run.prepare(rated, lead, cohort="development", revision=made.prompt_hash)
+    run.execute(rated, prepared)
+    return score_run(rated, lead, prepared.run.hash, freeze(rated, lead, "development"))
+
+
+def test_the_methods_tell_what_the_records_hold(rated: Study, lead: Actor, scored: Score) -> None:
+    text = methods(rated, lead, scored)
+    assert "6 reports of 5 patients" in text
+    assert "6 raters labelled the reports" in text
+    assert "A finding is present by 4 of 6 votes; an even split becomes not present" in text
+    assert scored.prepared.run.prompt_hash in text
+    assert scored.reference.hash in text
+    assert "| Pleural effusion* | 2 | 5 | 0.667" in text
+    assert "each report asked once" in text
+    assert "was looked at 1 times" in text
+    # A bar in a message must not break the table.
+    assert "first / try" in text
+
+
+def test_what_no_record_holds_is_left_to_be_filled_in(rated: Study, lead: Actor, scored: Score) -> None:
+    assert f"Their experience in years: {UNKNOWN}" in methods(rated, lead, scored)
+
+
+def test_all_files_are_written_with_the_scores_own_numbers(
+    rated: Study, lead: Actor, scored: Score, tmp_path: Path
+) -> None:
+    written = export_methods(rated, lead, scored, tmp_path / "paper")
+    assert written.files == ("methods.md", "numbers.csv", "history.svg", "prompts/001-candidate.md")
+    assert all((written.folder / name).is_file() for name in written.files)
+    assert ET.parse(written.folder / "history.svg").getroot().tag.endswith("svg")
+    with (written.folder / "numbers.csv").open(encoding="utf-8", newline="") as file:
+        rows = {(row["finding"], row["figure"]): row for row in csv.DictReader(file)}
+    assert float(rows["", "macro_f1"]["value"]) == scored.evaluation.macro_f1.value
+    assert rows["pleural_effusion", "fn"]["value"] == "1"
+    undefined = rows["fracture", "f1"]
+    assert (undefined["value"], undefined["why undefined"]) == ("", "no positive in the reference")
+
+
+def test_a_folder_that_is_there_is_never_written_into(rated: Study, lead: Actor, scored: Score, tmp_path: Path) -> None:
+    (tmp_path / "paper").mkdir()
+    with pytest.raises(ConflictError, match="exists already"):
+        export_methods(rated, lead, scored, tmp_path / "paper")
+    with pytest.raises(ConflictError, match="part of the study"):
+        export_methods(rated, lead, scored, rated.folder / "prompts" / "paper")
+    assert list((tmp_path / "paper").iterdir()) == []
+
+
+def test_a_rater_exports_no_methods(rated: Study, rater: Actor, scored: Score, tmp_path: Path) -> None:
+    with pytest.raises(RightsError):
+        export_methods(rated, rater, scored, tmp_path / "paper")
+    assert not (tmp_path / "paper").exists()
