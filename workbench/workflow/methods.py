@@ -162,8 +162,8 @@ def _data(facts: _Facts) -> Iterator[str]:
     left = f"{len(facts.score.left_out)} reports quoted in the prompt's worked examples were left out of its scores."
     yield (
         f"Cohorts are fixed, and no patient is in cohorts of two purposes. "
-        f"Scores are on {prepared.cohort.name} (languages: {languages}; sections read: {', '.join(prepared.run.sections)}). {left} How the reports were selected, and over which "
-        f"time: {UNKNOWN}."
+        f"Scores are on {prepared.cohort.name} (languages: {languages}; sections read: "
+        f"{', '.join(prepared.run.sections)}). {left} How the reports were selected, and over which time: {UNKNOWN}."
     )
 
 
@@ -214,7 +214,8 @@ def _labeler(study: Study, facts: _Facts) -> Iterator[str]:
     floors = study.settings.gate
     yield (
         f"The gate for accepting a revision asked for accuracy of at least {floors.accuracy:.2f} and recall "
-        f"of at least {floors.recall:.2f} per finding, no failed reply, and macro-F1 not below that of the revision before."
+        f"of at least {floors.recall:.2f} per finding, no failed reply, and macro-F1 not below that of the revision "
+        "before."
     )
 
 
@@ -224,8 +225,8 @@ def _scores(study: Study, facts: _Facts) -> Iterator[str]:
     yield (
         f"Macro-F1 {_figure(it.macro_f1)} over {it.macro_f1.n} findings with a positive in the reference; over "
         f"answered reports {_figure(it.macro_f1_answered)}. Intervals are 95 %: bootstrap over {it.n_patients} "
-        f"patients ({it.resamples:,} draws, seed {it.seed}) for F1, Wilson for the others. Under {it.few} positives a finding "
-        "is too few to assess (*)."
+        f"patients ({it.resamples:,} draws, seed {it.seed}) for F1, Wilson for the others. Under {it.few} positives "
+        "a finding is too few to assess (*)."
     )
     lines = ["| Finding | Positives | n | F1 | Recall | Specificity | Accuracy |", "|---|---:|---:|---|---|---|---|"]
     for row in it.findings:
