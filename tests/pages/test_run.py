@@ -3,6 +3,7 @@
 import subprocess
 import sys
 from collections.abc import Callable
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from workbench.domain.data_use import Basis
+from workbench.storage import runs
 from workbench.ui import state
 from workbench.workflow import data_use, run
 from workbench.workflow.demo import LEAD, RATER
@@ -48,6 +50,16 @@ def test_a_run_whose_process_died_says_its_last_words_and_can_be_started_again(o
     assert not app.exception
     assert "The run has stopped: The key was refused." in app.error[0].value.replace("\\", "")
     assert not start_button(app).disabled
+
+
+def test_why_a_run_stopped_is_told_when_its_page_is_opened_later(open_page: Open, study: Study) -> None:
+    prepared = unscored(study)
+    with study.database.write() as conn:
+        runs.add_stop(conn, prepared.run.hash, "The key was refused.", datetime.now(UTC))
+    app = open_page(study.folder, "run", LEAD)
+    assert not app.exception
+    told = [caption.value.replace("\\", "") for caption in app.main.caption]
+    assert "This run was stopped; continue it and nothing is labelled twice. The key was refused." in told
 
 
 def test_a_run_that_was_never_started_offers_to_start_and_shows_no_score(open_page: Open, study: Study) -> None:
