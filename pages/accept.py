@@ -4,7 +4,7 @@ import streamlit as st
 
 from workbench.domain.actors import Role
 from workbench.domain.prompts import RevisionStatus
-from workbench.ui import blind, data, gates, scoring, state, widgets
+from workbench.ui import blind, data, gates, scoring, state, validating, widgets
 from workbench.workflow import accept
 from workbench.workflow.accept import Gate
 
@@ -34,13 +34,26 @@ def decide(gate: Gate, signed: list[str], number: int) -> None:
             st.switch_page(state.page("history"))
 
 
+def draw_rejected() -> None:
+    rejected = [r for r in data.revisions(here) if r.status is RevisionStatus.REJECTED]
+    if rejected:
+        with st.expander(f"Rejected so far: {len(rejected)}"):
+            for r in reversed(rejected):
+                why = "; ".join(said.reason for said in data.decisions(here, r.prompt_hash))
+                st.markdown(widgets.plain(f"Revision {r.number}: {r.message}. Rejected: {why}."))
+            st.caption("History shows what each scored, and the page Revise its text.")
+
+
 can = here.may(Role.LEAD)
 cards = data.reference_cards(here)
 candidates = [r for r in reversed(data.revisions(here)) if r.status is RevisionStatus.CANDIDATE]
 if not candidates:
-    widgets.missing(
-        "No candidate is waiting for a decision. Mend the prompt and save a candidate.", "revise", "Revise the prompt"
-    )
+    st.info("No candidate is waiting for a decision. Mend the prompt and save a candidate.")
+    st.page_link(state.page("revise"), label="Revise the prompt", icon=":material/arrow_forward:")
+    draw_rejected()
+    if cards:
+        validating.draw(here, data.need_reference(cards, st.session_state.get(state.REFERENCE)).name)
+    st.stop()
 if not cards:
     widgets.missing("No reference is frozen yet, so no candidate can be scored.", "reference", "Freeze a reference")
 card = data.need_reference(cards, st.session_state.get(state.REFERENCE))
@@ -86,3 +99,5 @@ with decision:
         decide(gate, signed, number)
     else:
         st.info("Only the study lead accepts or rejects a revision.")
+draw_rejected()
+validating.draw(here, card.name)

@@ -64,6 +64,7 @@ from workbench.workflow import (
     stability,
     suggest,
     unsubmitted,
+    validation,
     versions,
 )
 from workbench.workflow.opening import NewStudy, init_study, read_study
@@ -421,6 +422,9 @@ CALLS = {
         lambda w, a: suggest.read_cohort(w.study, a, w.score, w.candidate, to="try"), **_results(EDITORS)
     ),
     "suggest.search": Call(lambda w, a: suggest.search(w.study, a, w.score), **_results(EDITORS)),
+    "validation.side_by_side": Call(
+        lambda w, a: validation.side_by_side(w.study, a, w.score, w.score), **_results(EVERYBODY)
+    ),
     "versions.compare": Call(lambda w, a: versions.compare(w.study, a, w.vote.name, w.vote.name), set(), EVERYBODY),
     "unsubmitted.unsubmitted": Call(lambda w, a: unsubmitted.unsubmitted(w.study, a, "development"), EDITORS | JUDGES),
 }

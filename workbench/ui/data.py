@@ -33,6 +33,7 @@ from workbench.workflow import (
     run,
     score,
     splits,
+    validation,
 )
 from workbench.workflow.agreed import View
 from workbench.workflow.baseline import Beside, rules_beside
@@ -271,6 +272,17 @@ def series(here: Here, reference_name: str) -> list[history.Series]:
         "series",
         lambda: history.series(here.study, here.actor, get_reference(here, reference_name)),
         reference_name,
+    )
+
+
+def beside_validation(here: Here, development: Score, of: Score) -> tuple[validation.Beside, ...]:
+    """Return the macro-F1 on development and on validation, overall and by language."""
+    return _read(
+        here,
+        "validation",
+        lambda: validation.side_by_side(here.study, here.actor, development, of),
+        development.hash,
+        of.hash,
     )
 
 
