@@ -88,7 +88,7 @@ def test_the_loop_is_clicked_from_a_synonym_to_the_history(
                 browsing.settle(driver)
         browsing.click(driver, "Accept revision")
 
-        shows(f"At revision {newest + 1}")
+        shows(f"Revision {newest + 1} is accepted")
         assert "History" in browsing.text_of(driver)
         browsing.tab(driver, "Revisions and decisions")
         shows("A phrase nobody writes")
@@ -125,16 +125,16 @@ def test_a_rater_marks_by_mouse_and_submits_by_keyboard(
     assert task.own.states == {study.label_set.ids[0]: State.PRESENT}
 
 
-def test_mistakes_are_walked_by_arrow_keys(browsing: ModuleType, driver: WebDriver, made_demo: Path) -> None:
+def test_errors_are_walked_by_arrow_keys(browsing: ModuleType, driver: WebDriver, made_demo: Path) -> None:
     with browsing.server(made_demo) as address:
         driver.get(f"{address}/errors")
         browsing.settle(driver)
-        assert "Mistake 1 of" in browsing.text_of(driver)
+        assert "Error 1 of" in browsing.text_of(driver)
         driver.find_element(By.TAG_NAME, "body").send_keys(Keys.ARROW_RIGHT)
-        WebDriverWait(driver, 30).until(lambda d: "Mistake 2 of" in browsing.text_of(d))
+        WebDriverWait(driver, 30).until(lambda d: "Error 2 of" in browsing.text_of(d))
         browsing.settle(driver)
         driver.find_element(By.TAG_NAME, "body").send_keys(Keys.ARROW_LEFT)
-        WebDriverWait(driver, 30).until(lambda d: "Mistake 1 of" in browsing.text_of(d))
+        WebDriverWait(driver, 30).until(lambda d: "Error 1 of" in browsing.text_of(d))
 
 
 def test_own_reports_are_brought_in_with_columns_named(browsing: ModuleType, driver: WebDriver, tmp_path: Path) -> None:
