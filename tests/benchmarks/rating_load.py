@@ -41,9 +41,9 @@ WATCH = """
 (() => {
   const times = (window.wbTimes = []);
   let open = null;
-  const groups = () => [...document.querySelectorAll('.st-key-rating [data-testid=stButtonGroup]')];
-  const shown = (key) => groups().find((g) => g.querySelector('code')?.textContent.trim().toLowerCase() === key)
-    ?.querySelector('button[aria-checked=true]')?.textContent;
+  const groups = () => [...document.querySelectorAll('.wb-board .finding')];
+  const shown = (key) => groups().find((g) => g.querySelector('kbd')?.textContent === key)
+    ?.querySelector('[role=radio][aria-checked=true]')?.textContent;
   const report = () => document.querySelector('.wb-on')?.dataset.on;
   window.addEventListener('keydown', (e) => {
     if (e.key === 'Alt' || e.repeat) return;
@@ -53,7 +53,7 @@ WATCH = """
   const look = () => {
     if (!open) return;
     const all = groups();
-    const marked = () => all.filter((g) => g.querySelector('button[aria-checked=true]:not(:first-child)')).length;
+    const marked = () => all.filter((g) => g.querySelector('[role=radio][aria-checked=true]:not(:first-child)')).length;
     const done = open.what === 'click' ? shown(open.key) !== open.was && shown(open.key)
       : report() !== open.was && all.length === 21 && !marked();
     if (!done) return;

@@ -57,8 +57,8 @@ def candidate(study: Study) -> None:
 def mark(driver: WebDriver, marks: Sequence[tuple[int, str]] = ((0, "present"), (3, "uncertain"))) -> None:
     """Mark findings by their places, as a rater would."""
     for place, state in marks:
-        controls = driver.find_elements(By.CSS_SELECTOR, "[data-testid=stMain] [data-testid=stButtonGroup]")
-        controls[place].find_element(By.XPATH, f".//button[normalize-space(.)='{state}']").click()
+        controls = driver.find_elements(By.CSS_SELECTOR, ".wb-board [role=radiogroup]")
+        controls[place].find_element(By.CSS_SELECTOR, f"[data-state={state}]").click()
         settle(driver)
 
 

@@ -14,13 +14,14 @@ from selenium.webdriver.support.ui import WebDriverWait
 
 from workbench.domain.annotations import Annotation, Mark
 from workbench.domain.findings import State
+from workbench.storage import annotations
 from workbench.ui.shortcuts import keys_of
 from workbench.workflow.annotate import Entry, open_report, queue
 from workbench.workflow.demo import RATER
 from workbench.workflow.opening import open_study
 from workbench.workflow.study import Study
 
-MARKED = ".st-key-rating button[aria-checked=true]:not(:first-child)"
+MARKED = ".wb-board [role=radio][aria-checked=true]:not(:first-child)"
 
 
 @pytest.fixture
@@ -165,6 +166,70 @@ def test_a_clicked_sentence_is_evidence_and_the_list_of_keys_opens_by_question_m
     WebDriverWait(rating, 30).until(
         lambda d: any("undo the last change" in e.text for e in d.find_elements(By.CSS_SELECTOR, ".wb-keys"))
     )
+
+
+def click(driver: WebDriver, finding: str, state: State) -> None:
+    """Click an answer, also where Streamlit's note that the connection is lost lies over it."""
+    radio = driver.find_element(By.CSS_SELECTOR, f".wb-board [data-finding={finding}] [data-state={state}]")
+    driver.execute_script("arguments[0].click()", radio)
+
+
+def drafts(study: Study, report: str) -> list[dict[str, State]]:
+    with study.database.read() as conn:
+        return [dict(a.states) for a in annotations.history(conn, report, RATER)]
+
+
+def test_presses_are_shown_without_the_server_and_saved_once_in_their_order_when_it_is_back(
+    browsing: ModuleType, driver: WebDriver, study: Study
+) -> None:
+    first = queue(study, study.actor(RATER), "validation").order[0]
+    one, two, *_ = study.label_set.ids
+    key = keys_of([finding.name for finding in study.label_set.findings])[0]
+    with browsing.Server(study.folder, browsing.free_port()) as server:
+        driver.get(f"{server.address}/annotate?as={RATER.replace(' ', '%20')}")
+        browsing.settle(driver)
+        server.kill()
+        press(driver, key, key)
+        await_marked(driver, "uncertain")
+        click(driver, two, State.PRESENT)
+        await_marked(driver, "uncertain", "present")
+        click(driver, two, State.PRESENT)  # is chosen already, so that it says nothing new
+        alt(driver, "z")
+        await_marked(driver, "uncertain")
+        click(driver, two, State.UNCERTAIN)
+        await_marked(driver, "uncertain", "uncertain")
+        assert driver.execute_script("return document.body.hasAttribute('data-wb-saving')")
+        assert drafts(study, first.report_id) == []
+        server.start()
+        WebDriverWait(driver, 90, poll_frequency=0.1).until(
+            lambda d: not d.execute_script("return document.body.hasAttribute('data-wb-saving')")
+        )
+        await_marked(driver, "uncertain", "uncertain")
+        await_text(driver, "Draft saved at")
+        assert drafts(study, first.report_id) == [
+            {one: State.PRESENT},
+            {one: State.UNCERTAIN},
+            {one: State.UNCERTAIN, two: State.PRESENT},
+            {one: State.UNCERTAIN},
+            {one: State.UNCERTAIN, two: State.UNCERTAIN},
+        ]
+
+
+def test_a_control_is_reached_and_changed_by_tab_and_arrows(rating: WebDriver, study: Study) -> None:
+    finding = study.label_set.ids[0]
+    rating.execute_script("arguments[0].focus()", rating.find_element(By.CSS_SELECTOR, ".wb-board .help"))
+    active = "const a = document.activeElement; return [a.parentElement.dataset.finding, a.dataset.state]"
+    press(rating, Keys.TAB)
+    assert rating.execute_script(active) == [finding, State.NOT_MENTIONED]
+    press(rating, Keys.ARROW_RIGHT)
+    await_marked(rating, "uncertain")
+    press(rating, Keys.ARROW_RIGHT)
+    await_marked(rating, "present")
+    assert rating.execute_script(active) == [finding, State.PRESENT]
+    await_text(rating, "Draft saved at")
+    assert rating.execute_script(active) == [finding, State.PRESENT], "the focus is lost when the server answers"
+    press(rating, Keys.ARROW_RIGHT)
+    await_marked(rating)
 
 
 def test_everything_is_seen_without_scrolling(rating: WebDriver) -> None:

@@ -116,9 +116,21 @@ def alt(driver: WebDriver, key: str) -> None:
 def ran_nothing(driver: WebDriver) -> None:
     assert driver.execute_script("return window.pwned === undefined && document.title !== 'pwned'")
     elements = "script, img, svg[onload], b, i, strong, a[href^=javascript], .katex"
-    assert (
-        driver.execute_script("return document.querySelectorAll(arguments[0]).length", f".wb-on :is({elements})") == 0
-    )
+    for within in (f".wb-on :is({elements})", f".wb-board :is({elements.replace(', b,', ',')})"):
+        assert driver.execute_script("return document.querySelectorAll(arguments[0]).length", within) == 0
+
+
+def is_explained_as_text(driver: WebDriver) -> None:
+    """Ask by keyboard what a finding with a hostile name means."""
+    for name, mark in zip(NAMES, driver.find_elements(By.CSS_SELECTOR, ".wb-board .help"), strict=False):
+        driver.execute_script("arguments[0].focus()", mark)
+        wait(driver, "document.querySelector('#wb-tip').checkVisibility()")
+        told = driver.find_element(By.ID, "wb-tip").text
+        assert name in told
+        assert "Include:" in told
+        ran_nothing(driver)
+        ActionChains(driver).send_keys(Keys.ESCAPE).perform()
+        wait(driver, "!document.querySelector('#wb-tip').checkVisibility()")
 
 
 def label(driver: WebDriver, study: Study, place: int, report: str) -> None:
@@ -133,9 +145,11 @@ def label(driver: WebDriver, study: Study, place: int, report: str) -> None:
     controls = driver.find_element(By.CSS_SELECTOR, ".st-key-rating").text
     for name in NAMES:
         assert name in controls.replace("\n", " ")
-    key = driver.find_element(By.CSS_SELECTOR, ".st-key-rating [data-testid=stButtonGroup] code").text
+    if place == 1:
+        is_explained_as_text(driver)
+    key = driver.find_element(By.CSS_SELECTOR, ".wb-board kbd").text.lower()
     ActionChains(driver).send_keys(key).perform()
-    wait(driver, "document.querySelector('.st-key-rating button[aria-checked=true]:not(:first-child)')")
+    wait(driver, "document.querySelector('.wb-board [role=radio][aria-checked=true]:not(:first-child)')")
     sentence = driver.find_elements(By.CSS_SELECTOR, ".wb-sentence")[-1]
     driver.execute_script("arguments[0].scrollIntoView({block: 'center'})", sentence)
     sentence.click()

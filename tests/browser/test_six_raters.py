@@ -56,15 +56,15 @@ PAGE = """
 const main = document.querySelector('[data-testid=stMain]');
 const words = (selector) => [...main.querySelectorAll(selector)].map((e) => e.textContent).join('\\n');
 const on = words('[data-testid=stMarkdown] p').match(/Report \\d+ of \\d+ · (\\S+) ·/);
-const labels = [...document.querySelectorAll('.st-key-rating [data-testid=stButtonGroup]')].map((group) => [
-  group.querySelector('code')?.textContent.trim().toLowerCase() ?? '',
-  group.querySelector('button[aria-checked=true]')?.textContent.trim() ?? '',
+const labels = [...document.querySelectorAll('.wb-board .finding')].map((finding) => [
+  finding.querySelector('kbd')?.textContent ?? '',
+  finding.querySelector('[role=radio][aria-checked=true]')?.textContent ?? '',
 ]);
 const app = document.querySelector('[data-testid=stApp]')?.dataset ?? {};
 const faults = words('[data-testid=stException], [data-testid=stAlert]');
 return {
   report: on?.[1] ?? '', labels: Object.fromEntries(labels),
-  saved: words('[data-testid=stCaptionContainer]').includes('Draft saved at'),
+  saved: words('.st-key-rate_saved').includes('Draft saved at') && !document.body.hasAttribute('data-wb-saving'),
   done: Number(words('[data-testid=stProgress]').match(/(\\d+) of \\d+ reports submitted/)?.[1] ?? -1),
   finished: faults.includes('You have submitted every report'), faults,
   ready: app.testScriptState === 'notRunning' && !!window.wbRating, connected: app.testConnectionState === 'CONNECTED',

@@ -1,13 +1,17 @@
 """The demo study, an empty one, and pages opened without a browser."""
 
+import json
 import shutil
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from streamlit.testing.v1 import AppTest
 
 from workbench.domain.actors import Role
+from workbench.domain.findings import State
+from workbench.ui.shortcuts import HEARD
 from workbench.ui.state import ACTOR
 from workbench.workflow.demo import demo
 from workbench.workflow.opening import NewStudy, init_study, open_study
@@ -16,6 +20,49 @@ from workbench.workflow.study import Study
 
 SECONDS = 60  # AppTest gives up after 3 by itself, which a first opening on a busy machine can take
 Open = Callable[..., AppTest]
+
+
+class Board:
+    """The findings on the page Annotate, which no browser draws here: what it would show, and clicks on it."""
+
+    def __init__(self) -> None:
+        self._clicks = 0
+
+    def read(self, app: AppTest) -> dict[str, Any] | None:
+        """Return what the part of the page that hears presses was told; None where no findings are on the page."""
+        return self._told(app, "rating_keys") if self._told(app, "rating_board") else None
+
+    def findings(self, app: AppTest) -> list[dict[str, Any]]:
+        """Return the findings that are drawn, each with its key, name and help."""
+        drawn = self._told(app, "rating_board")
+        assert drawn is not None
+        return [finding for column in drawn["columns"] for group in column for finding in group["findings"]]
+
+    @staticmethod
+    def _told(app: AppTest, name: str) -> dict[str, Any] | None:
+        told = [e.proto.json for e in app.main.get("bidi_component") if e.proto.component_name == name]
+        return dict(json.loads(told[0])) if told else None
+
+    def state(self, app: AppTest, finding: str) -> State:
+        """Return the answer that is shown of a finding."""
+        told = self.read(app)
+        assert told is not None
+        return State(told["saved"]["states"].get(finding, State.NOT_MENTIONED))
+
+    def click(self, app: AppTest, finding: str, state: State | None = None) -> AppTest:
+        """Click an answer of a finding, or press its key without one."""
+        told = self.read(app)
+        assert told is not None
+        self._clicks += 1
+        press = {"id": self._clicks, "on": told["on"], "finding": finding} | ({"state": state} if state else {})
+        app.session_state[HEARD] = {"presses": {"tab": f"tab-{id(app)}", "list": [press]}}
+        return app.run()
+
+
+@pytest.fixture
+def board() -> Board:
+    """The findings on the page Annotate."""
+    return Board()
 
 
 @pytest.fixture(scope="session")

@@ -1,6 +1,7 @@
 """Practice on the page Annotate: offered first, with feedback, apart from the round."""
 
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 from streamlit.testing.v1 import AppTest
@@ -40,11 +41,6 @@ def pressed(app: AppTest) -> set[str]:
     return {str(button.key) for button in app.main.button}
 
 
-def mark(app: AppTest, finding: str, state: State) -> None:
-    control = next(c for c in app.main.segmented_control if f".{finding}." in str(c.key))
-    control.set_value(state).run()
-
-
 def text(app: AppTest) -> str:
     parts = [*app.main.markdown, *app.main.caption, *app.main.subheader]
     return "\n".join([*(str(e.value) for e in parts), *(str(e.proto.body) for e in app.main.get("html"))])
@@ -58,21 +54,23 @@ def test_it_is_offered_before_the_first_report_and_no_more_after_a_skip(open_pag
     assert "rate.practice" in pressed(app)
 
 
-def test_it_is_not_offered_once_the_round_is_begun_but_stays_in_reach(open_page: Open, study: Study) -> None:
+def test_it_is_not_offered_once_the_round_is_begun_but_stays_in_reach(
+    open_page: Open, board: Any, study: Study
+) -> None:
     app = open_page(study.folder, "annotate", RATER)
-    mark(app, "fracture", State.PRESENT)
+    board.click(app, "fracture", State.PRESENT)
     assert "rate.practice-begin" not in pressed(app)
     press(app, "practice")
     assert "Practice: these labels count for nothing." in text(app)
 
 
-def test_a_submitted_practice_report_shows_what_differs_and_why(open_page: Open, practising: Study) -> None:
+def test_a_submitted_practice_report_shows_what_differs_and_why(open_page: Open, board: Any, practising: Study) -> None:
     app = open_page(practising.folder, "annotate", RATER)
     press(app, "practice-begin")
-    mark(app, "fracture", State.PRESENT)
-    mark(app, "pulmonary_edema", State.PRESENT)
+    board.click(app, "fracture", State.PRESENT)
+    board.click(app, "pulmonary_edema", State.PRESENT)
     press(app, "submit")
-    assert not app.main.segmented_control
+    assert board.read(app) is None
     told = text(app)
     assert "20 of 21 findings as in the answer key" in told
     assert "You: present. Answer key: <b>uncertain</b>." in told
@@ -80,15 +78,17 @@ def test_a_submitted_practice_report_shows_what_differs_and_why(open_page: Open,
     assert "<b>Fracture</b>: present." in told
     press(app, "submit")
     assert "**Report 2 of 2**" in text(app)
-    assert len(app.main.segmented_control) == 21
+    assert board.read(app) is not None
 
 
-def test_the_end_sums_up_and_leads_to_the_round_which_knows_nothing_of_it(open_page: Open, practising: Study) -> None:
+def test_the_end_sums_up_and_leads_to_the_round_which_knows_nothing_of_it(
+    open_page: Open, board: Any, practising: Study
+) -> None:
     rater = practising.actor(RATER)
     before = queue(practising, rater, "validation")
     app = open_page(practising.folder, "annotate", RATER)
     press(app, "practice-begin")
-    mark(app, "fracture", State.PRESENT)
+    board.click(app, "fracture", State.PRESENT)
     press(app, "submit")
     press(app, "submit")
     press(app, "none")
@@ -124,21 +124,21 @@ def test_an_untouched_practice_report_needs_the_explicit_none(open_page: Open, p
     assert practice.result(practising, practising.actor(RATER)).submitted == 0
 
 
-def test_a_study_without_practice_reports_says_so_and_rates_as_ever(open_page: Open, study: Study) -> None:
+def test_a_study_without_practice_reports_says_so_and_rates_as_ever(open_page: Open, board: Any, study: Study) -> None:
     practice.practice_file(study).unlink()
     app = open_page(study.folder, "annotate", RATER)
     way = app.button(key="rate.practice")
     assert way.disabled
     assert "has no practice reports" in way.help.replace("\\", "")
-    assert len(app.main.segmented_control) == 21
+    assert board.read(app) is not None
 
 
-def test_a_practice_file_that_cannot_be_read_stops_nobody(open_page: Open, study: Study) -> None:
+def test_a_practice_file_that_cannot_be_read_stops_nobody(open_page: Open, board: Any, study: Study) -> None:
     practice.practice_file(study).write_text(FILE.replace("fracture", "toe"), encoding="utf-8")
     app = open_page(study.folder, "annotate", RATER)
     assert not app.exception
     assert "report p1: toe is no finding" in app.button(key="rate.practice").help.replace("\\", "")
-    assert len(app.main.segmented_control) == 21
+    assert board.read(app) is not None
 
 
 def test_the_lead_sees_how_far_it_is_and_how_it_went(open_page: Open, practising: Study) -> None:
@@ -151,10 +151,10 @@ def test_the_lead_sees_how_far_it_is_and_how_it_went(open_page: Open, practising
     assert "Demo rater: 1 of 2, 1 of 2 findings found, 0 over-called" in told
 
 
-def test_the_practice_key_is_not_on_the_page_before_the_answer(open_page: Open, practising: Study) -> None:
+def test_the_practice_key_is_not_on_the_page_before_the_answer(open_page: Open, board: Any, practising: Study) -> None:
     app = open_page(practising.folder, "annotate", RATER)
     press(app, "practice-begin")
-    mark(app, "fracture", State.PRESENT)
+    board.click(app, "fracture", State.PRESENT)
     assert "Possible is" not in text(app)
     assert "Key:" not in text(app)
 
@@ -164,7 +164,9 @@ def test_a_rater_opens_no_practice_report_as_one_of_the_round(practising: Study)
         open_report(practising, practising.actor(RATER), "validation", Entry("p1"))
 
 
-def test_practice_that_breaks_meanwhile_says_why_and_lets_one_back(open_page: Open, practising: Study) -> None:
+def test_practice_that_breaks_meanwhile_says_why_and_lets_one_back(
+    open_page: Open, board: Any, practising: Study
+) -> None:
     app = open_page(practising.folder, "annotate", RATER)
     press(app, "practice-begin")
     practice.practice_file(practising).unlink()
@@ -172,4 +174,4 @@ def test_practice_that_breaks_meanwhile_says_why_and_lets_one_back(open_page: Op
     assert not app.exception
     assert "has no practice reports" in app.error[0].value.replace("\\", "")
     press(app, "practice-end")
-    assert len(app.main.segmented_control) == 21
+    assert board.read(app) is not None

@@ -1,41 +1,26 @@
 """The rater's desk: the report at left, a control and a key per finding at right, every change saved at once."""
 
 import html
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from datetime import datetime
-from itertools import groupby
 from zoneinfo import ZoneInfo
 
 import streamlit as st
 
 from workbench.domain.annotations import Annotation, Mark
-from workbench.domain.findings import Finding, State
+from workbench.domain.findings import State
 from workbench.errors import WorkbenchError
 from workbench.text.phrases import PhraseFinder
-from workbench.ui import practising, rating_state, rating_work, reading, shortcuts, state, widgets
+from workbench.ui import practising, rating_board, rating_state, rating_work, reading, shortcuts, state, widgets
 from workbench.ui.rating_state import Desk, Sheet
-from workbench.ui.rating_style import FOUR_STYLE, STYLE
+from workbench.ui.rating_style import STYLE
 from workbench.ui.rating_work import PRACTICE
-from workbench.ui.undisturbed import undisturbed
 from workbench.workflow import annotate, highlighting
 from workbench.workflow.annotate import Queue, RatingTask
 
-ORDER = (State.NOT_MENTIONED, State.ABSENT, State.UNCERTAIN, State.PRESENT)
-SHOWN = {State.NOT_MENTIONED: "–", State.ABSENT: "absent", State.UNCERTAIN: "uncertain", State.PRESENT: "present"}
 MINUTE = 60
 PRIMING = "Highlighting can draw the eye to what a prompt expects: read every word. That it was used is recorded."
 WHY = "Why the submitted labels change"
-NBSP = "\u00a0"  # keeps the dot on the line of the name's last word
-
-
-def finding_help(finding: Finding) -> str:
-    """Return what a rater reads on hovering over a finding."""
-    parts = [f"**{widgets.plain(finding.name)}** ({widgets.plain(finding.name_zh)})", widgets.plain(finding.definition)]
-    if finding.include:
-        parts.append(f"**Include:** {widgets.plain(finding.include)}")
-    if finding.exclude:
-        parts.append(f"**Exclude:** {widgets.plain(finding.exclude)}")
-    return "\n\n".join(parts)
 
 
 def keys(here: state.Here) -> dict[str, str]:
@@ -80,20 +65,21 @@ def _desk(here: state.Here, cohort: str, queue: Queue, entry: annotate.Entry | N
     if cohort and st.session_state.get(rating_state.PAUSE):
         _pause(queue)
     elif entry is not None:
-        if cohort:
-            practising.offer(here, queue)
+        with st.empty():  # what is below keeps its place, and is not drawn anew, when the offer goes
+            if cohort:
+                practising.offer(here, queue)
         _report_and_controls(Desk(here, cohort, entry), queue)
         return
     elif cohort:
         st.success("You have submitted every report of this cohort. Thank you.", icon=":material/done_all:")
     else:
         practising.summary(here)
-    _ears(here, "", {})  # so that the browser learns that the last of what was pressed is saved
+    _ears(here, shortcuts.Saved())  # so that the browser learns that the last of what was pressed is saved
 
 
-def _ears(here: state.Here, on: str, heard: Mapping[str, str], asked: str = "") -> None:
+def _ears(here: state.Here, saved: shortcuts.Saved, asked: str = "") -> None:
     with st.container(key="rate_ears"):
-        shortcuts.listen(on, heard, lambda: rating_state.hear(here), asked)
+        shortcuts.listen(saved, lambda: rating_state.hear(here), asked)
 
 
 def _report_and_controls(at: Desk, queue: Queue) -> None:
@@ -101,8 +87,8 @@ def _report_and_controls(at: Desk, queue: Queue) -> None:
     task = rating_work.open_report(here.study, here.actor, at.cohort, at.entry)
     rating_state.start_clock(at, task)
     told = at.cohort == PRACTICE and task.submitted is not None
-    asked = ""
-    left, right = st.columns([5, 11] if len(task.states) == len(ORDER) else [6, 11], gap="medium")
+    own, asked = shortcuts.Saved(at.on), ""
+    left, right = st.columns([5, 11] if State.ABSENT in task.states else [6, 11], gap="medium")
     with left:
         task = _report(at, queue, task)
     with right, st.container(key="rating"):
@@ -110,9 +96,10 @@ def _report_and_controls(at: Desk, queue: Queue) -> None:
             practising.feedback(at)
         else:
             sheet = rating_state.sheet_of(task)
-            _controls(at, task, sheet)
+            rating_board.draw(here.study.label_set.findings, keys(here), task.states)
             asked = _bar(at, task, sheet)
-    _ears(here, at.on, {} if told else {key: f for f, key in keys(here).items() if key}, asked)
+            own = rating_state.saved(at, task, {key: f for f, key in keys(here).items() if key})
+    _ears(here, own, asked)
 
 
 def _cohort(here: state.Here, names: Sequence[str]) -> str:
@@ -252,61 +239,6 @@ def _status(task: RatingTask) -> str:
     return ":orange[to come back to]" if Mark.COME_BACK in task.own.marks else "draft"
 
 
-def _controls(at: Desk, task: RatingTask, sheet: Sheet) -> None:
-    """Draw the controls in two columns, grouped as the label set groups them, showing what was saved last."""
-    label_set = at.here.study.label_set
-    options = [s for s in ORDER if s in task.states]
-    if len(options) == len(ORDER):
-        st.html(FOUR_STYLE)
-    key_of = keys(at.here)
-    columns = st.columns(2, gap="small")
-    placed = 0
-    for name, group in groupby(label_set.findings, key=lambda f: f.group):
-        findings = list(group)
-        with columns[0 if placed < len(label_set.findings) / 2 else 1]:
-            st.html(f'<div class="wb-name">{html.escape(name)}</div>')
-            for finding in findings:
-                _control(at, finding, key_of[finding.id], options, sheet.states.get(finding.id, State.NOT_MENTIONED))
-        placed += len(findings)
-
-
-def _control(at: Desk, finding: Finding, key: str, options: Sequence[State], shown: State) -> None:
-    # A control that changed by key or in another tab is another control: the browser may still be about to send the
-    # old one's state along with the next key, however late, and ``_picked`` knows it for the old one's.
-    widget = _widget(at, finding.id)
-    if st.session_state.get(widget, shown) != shown:
-        st.session_state[at.key(f"{finding.id}.version")] = _version(at, finding.id) + 1
-        widget = _widget(at, finding.id)
-    keycap = f"`{key}` " if key else ""
-    st.segmented_control(
-        f"{keycap}{widgets.plain(finding.name)}{NBSP + ':red[●]' if finding.critical else ''}",
-        options,
-        default=shown,
-        format_func=SHOWN.__getitem__,
-        key=widget,
-        help=finding_help(finding),
-        width="stretch",
-        required=True,
-        on_change=_picked,
-        args=(at, finding.id, widget),
-    )
-
-
-def _version(at: Desk, finding: str) -> int:
-    return int(st.session_state.get(at.key(f"{finding}.version"), 0))
-
-
-def _widget(at: Desk, finding: str) -> str:
-    return at.key(f"{finding}.{_version(at, finding)}")
-
-
-@undisturbed
-def _picked(at: Desk, finding: str, widget: str) -> None:
-    picked = st.session_state.get(widget)
-    if rating_state.hear(at.here) and widget == _widget(at, finding):
-        rating_state.mark(at, finding, State(picked or State.NOT_MENTIONED))
-
-
 def _bar(at: Desk, task: RatingTask, sheet: Sheet) -> str:
     """Draw what is below the controls; return the label of the field that a refusal asks for, empty without one."""
     positive = {State.PRESENT, State.UNCERTAIN}.intersection(sheet.states.values())
@@ -321,7 +253,8 @@ def _bar(at: Desk, task: RatingTask, sheet: Sheet) -> str:
             )
         if at.cohort:
             _comment(at, sheet)
-        st.caption(saved(task.own), width="content")
+        with st.container(key="rate_saved", width="content"):
+            st.caption(saved(task.own), width="content")
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key="rate_bar"):
         st.button(
             "Submit, next" if at.cohort else "Submit, see feedback",

@@ -71,9 +71,14 @@ def sheet_of(task: RatingTask) -> Sheet:
     return Sheet(annotate.said(own.states), own.evidence, own.comment, own.marks & {Mark.COME_BACK, Mark.HIGHLIGHTED})
 
 
+def cycle_of(states: tuple[State, ...]) -> list[State]:
+    """Return the states of the round in the order in which presses on a finding's key go round."""
+    return [state for state in CYCLE if state in states]
+
+
 def next_state(now: State, states: tuple[State, ...]) -> State:
     """Return what one more press on a finding's key makes of its state, of those the round asks for."""
-    cycle = [s for s in CYCLE if s in states]
+    cycle = cycle_of(states)
     return cycle[(cycle.index(now) + 1) % len(cycle)] if now in cycle else State.NOT_MENTIONED
 
 
@@ -103,8 +108,11 @@ def go_to(here: state.Here, cohort: str, entry: Entry | None) -> None:
         st.session_state.pop(key, None)
 
 
-def _go_on(desk: Desk) -> None:
-    """Open the next unfinished report; of those to come back to not the one at hand while there is another."""
+def _go_on(desk: Desk) -> int:
+    """Open the next unfinished report; of those to come back to not the one at hand while there is another.
+
+    Return how many reports are submitted.
+    """
     queue = rating_work.queue(desk.here.study, desk.here.actor, desk.cohort)
     following = queue.next
     if following == desk.entry:
@@ -112,6 +120,7 @@ def _go_on(desk: Desk) -> None:
         round_about = [*queue.order[at + 1 :], *queue.order[:at]]
         following = next((entry for entry in round_about if entry in queue.flagged), following)
     go_to(desk.here, desk.cohort, following)
+    return len(queue.submitted)
 
 
 # ---- the clock
@@ -209,17 +218,33 @@ def _with_state(sheet: Sheet, finding: str, wanted: State) -> Sheet:
 def mark(desk: Desk, finding: str, wanted: State | None = None) -> None:
     """Set a finding's state, or with None the next one of the round, and remember it for undo."""
 
+    undo = st.session_state.setdefault(_UNDO, [])
+    length = len(undo)
+
     def change(sheet: Sheet, task: RatingTask) -> Sheet:
         before = sheet.states.get(finding, State.NOT_MENTIONED)
-        changed = _with_state(sheet, finding, next_state(before, task.states) if wanted is None else wanted)
-        undo = st.session_state.setdefault(_UNDO, [])
+        after = next_state(before, task.states) if wanted is None else wanted
+        if after is before:
+            return sheet
         undo.append((finding, before, sheet.evidence.get(finding)))
-        return changed
+        return _with_state(sheet, finding, after)
 
     if _keep(desk, change):
         st.session_state[_LAST] = finding
-    elif st.session_state.get(_UNDO):
-        st.session_state[_UNDO].pop()
+    else:
+        del undo[length:]
+
+
+def saved(desk: Desk, task: RatingTask, keys: Mapping[str, str]) -> shortcuts.Saved:
+    """Return what the browser needs to know of a report, so that it shows at once what a press will do."""
+    return shortcuts.Saved(
+        on=desk.on,
+        keys=keys,
+        cycle=cycle_of(task.states),
+        states=sheet_of(task).states,
+        undo=[(finding, before) for finding, before, _ in st.session_state.get(_UNDO, ())],
+        last=st.session_state.get(_LAST, ""),
+    )
 
 
 def last_marked(sheet: Sheet) -> str:
@@ -281,7 +306,7 @@ def _desk_of(here: state.Here, press: shortcuts.Press) -> Desk | None:
 
 def _take(desk: Desk, press: shortcuts.Press) -> None:
     if press.finding:
-        mark(desk, press.finding)
+        mark(desk, press.finding, State(press.state) if press.state else None)
     elif press.sentence:
         attach(desk, " ".join(press.sentence.split()))
     elif press.act == "undo-button":
@@ -348,8 +373,7 @@ def submit(desk: Desk, *, none_of_these: bool) -> None:
         return
     if desk.cohort == PRACTICE:
         return  # what differs from the key is read first
-    _go_on(desk)
-    done = len(annotate.queue(desk.here.study, desk.here.actor, desk.cohort).submitted)
+    done = _go_on(desk)
     st.session_state[PAUSE] = done if done % BLOCK == 0 else 0
 
 

@@ -5,7 +5,7 @@ STYLE = """<style>
 .wb-sentence:hover {background: rgba(147,161,163,.18)}
 .wb-sentence.evidence {background: rgba(224,164,60,.30)}
 .wb-sentence.evidence::after {content: " " attr(data-for); font-size: .72rem; font-weight: 600; opacity: .8}
-kbd.wb-key, .st-key-rating [data-testid=stButtonGroup] > label code {display: inline-block; min-width: 1.25rem;
+kbd.wb-key {display: inline-block; min-width: 1.25rem;
   text-align: center; padding: .02rem .28rem; margin-right: .3rem; border: 1px solid rgba(147,161,163,.65);
   border-bottom-width: 2px; border-radius: .28rem; background: rgba(147,161,163,.12); color: inherit;
   font: 600 .74rem/1.15 ui-monospace, monospace; text-transform: uppercase}
@@ -33,26 +33,9 @@ kbd.wb-key, .st-key-rating [data-testid=stButtonGroup] > label code {display: in
 .st-key-rate_ears {position: absolute; height: 0; overflow: hidden}
 .st-key-rate_bar p {font-size: .85rem}
 .st-key-rate_hint p {font-size: .82rem; line-height: 1.55; opacity: .85}
-.st-key-rating [data-testid=stButtonGroup] > label {flex-basis: 45%}
-.st-key-rating [data-testid=stButtonGroup] > label p {font-size: .82rem}
-.st-key-rating [data-testid=stButtonGroup] button {padding: 0 .15rem}
-@media (min-height: 860px) {
-  .st-key-rating [data-testid=stColumn] [data-testid=stVerticalBlock] {gap: .5rem}
-}
+.st-key-rate_saved {transition: opacity .1s}
+body[data-wb-saving] .st-key-rate_saved {opacity: .3; transition: opacity .2s .15s}
 @media (min-width: 1700px) and (min-height: 1000px) {
-  .st-key-rating [data-testid=stColumn] [data-testid=stVerticalBlock] {gap: .85rem}
-  .st-key-rating [data-testid=stButtonGroup] > label p {font-size: .89rem}
-  .st-key-rating [data-testid=stButtonGroup] button p {font-size: .88rem}
   .st-key-rate_reader .wb-text {font-size: 1.1rem}
 }
-</style>"""
-
-# Four answers need the room that three leave free.
-FOUR_STYLE = """<style>
-.st-key-rating [data-testid=stButtonGroup] {gap: .2rem}
-.st-key-rating [data-testid=stButtonGroup] > label {flex-basis: 39%}
-.st-key-rating [data-testid=stButtonGroup] > label p {font-size: .78rem}
-.st-key-rating [data-testid=stButtonGroup] button {padding: 0 .05rem}
-.st-key-rating [data-testid=stButtonGroup] button p {font-size: .72rem; letter-spacing: -.01em}
-kbd.wb-key, .st-key-rating [data-testid=stButtonGroup] > label code {margin-right: .15rem; min-width: 1.1rem}
 </style>"""

@@ -2,14 +2,17 @@
 
 A button of Streamlit's own would lose the second of two quick presses, since presses that wait together count as one,
 and whatever is pressed while the connection is down. So the browser keeps a numbered list of what was pressed and on
-which report, until the server says that it has it; the server works it off in that order, each number once.
+which report, until the server says that it has it; the server works it off in that order, each number once. What is
+shown is what the server has saved, changed by what waits in that list: a press is seen before the server has answered.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
 
 import streamlit as st
+
+from workbench.domain.findings import State
 
 RESERVED = "cr"  # Streamlit's own
 LETTERS = tuple(letter for letter in "abcdefghijklmnopqrstuvwxyz" if letter not in RESERVED)
@@ -33,6 +36,33 @@ export default function ({ data, setStateValue }) {
   const heard = data.heard[box.tab] ?? 0;
   box.presses = box.presses.filter((p) => p.id > heard);
   const on = () => document.querySelector(".wb-on")?.dataset.on ?? data.on;
+  // A new session of the server cannot tell yet which of the presses that wait are in what it has saved.
+  const unsure = !(box.tab in data.heard) && box.presses.length && box.saved?.on === data.on;
+  if (!unsure) box.saved = { on: data.on, ...data.saved };
+  // What the server will have saved once it has worked off what waits; as ``rating_state`` does it.
+  const shown = () => {
+    const saved = box.saved.on === on() ? box.saved : { states: {}, undo: [], last: "" };
+    const states = { ...saved.states };
+    const undo = [...saved.undo];
+    let last = saved.last;
+    const was = (finding) => states[finding] ?? data.none;
+    for (const press of box.presses.filter((p) => p.on === on())) {
+      if (press.finding) {
+        const state = press.state ?? data.cycle[(data.cycle.indexOf(was(press.finding)) + 1) % data.cycle.length];
+        if (state !== was(press.finding)) undo.push([press.finding, was(press.finding)]);
+        states[press.finding] = state;
+        last = press.finding;
+      } else if (press.sentence && was(last) !== data.none) {
+        undo.push([last, was(last)]);
+      } else if (press.act === "undo-button" && undo.length) {
+        const [finding, before] = undo.pop();
+        states[finding] = before;
+        last = finding;
+      }
+    }
+    return states;
+  };
+  box.redraw = () => document.querySelector(".wb-board")?.draw(shown());
   // From leaving a report until the server has answered, a key can be meant neither for it nor for the next one.
   if (box.leaving && heard >= box.leaving.id) box.leaving = null;
   const leaving = () => box.leaving?.on === on();
@@ -41,6 +71,7 @@ export default function ({ data, setStateValue }) {
     box.presses = [...box.presses, { id: box.last, on: on(), ...what }];
     setStateValue("presses", { tab: box.tab, list: box.presses });
     tell();
+    box.redraw();
   };
   const act = (name) => {
     const leaves = name !== "undo-button";
@@ -53,6 +84,7 @@ export default function ({ data, setStateValue }) {
   };
   const tell = () => {
     clearTimeout(box.timer);
+    document.body.toggleAttribute("data-wb-saving", box.presses.length > 0);
     let note = document.getElementById("wb-unsaved");
     if (!box.presses.length) return void note?.remove();
     box.timer = setTimeout(() => {
@@ -109,6 +141,13 @@ export default function ({ data, setStateValue }) {
       if (!leaving()) act(name);
       return;
     }
+    const radio = e.target.closest?.(".wb-board [role=radio]");
+    if (radio) {
+      const { finding } = radio.parentElement.dataset;
+      const { state } = radio.dataset;
+      if (!leaving() && state !== (shown()[finding] ?? data.none)) send({ finding, state });
+      return;
+    }
     const sentence = e.target.closest?.(".wb-sentence");
     if (sentence && !leaving() && !String(window.getSelection())) send({ sentence: sentence.innerText.trim() });
   };
@@ -142,6 +181,7 @@ export default function ({ data, setStateValue }) {
   };
   box.forget = forget;
   tell();
+  box.redraw();
   return forget;
 }
 """
@@ -149,12 +189,16 @@ export default function ({ data, setStateValue }) {
 
 @dataclass(frozen=True, slots=True)
 class Press:
-    """A finding's key, a click on a sentence of the report, or one of ``ACTS``; by number within a browser's tab."""
+    """A finding's key, a click on one of its answers or on a sentence of the report, or one of ``ACTS``.
+
+    By number within a browser's tab.
+    """
 
     tab: str
     number: int
     on: str  # the report that was on the screen
     finding: str = ""
+    state: str = ""  # the answer that was clicked; empty for the key, which asks for the next one
     sentence: str = ""
     act: str = ""
 
@@ -198,17 +242,32 @@ def _wishes(name: str) -> list[str]:
     return [letter for letter in dict.fromkeys(first) if letter in LETTERS]
 
 
-def listen(on: str, keys: Mapping[str, str], heard: Callable[[], object], asked: str = "") -> None:
-    """Hear the keys (key to finding) while the report ``on`` is shown; ``heard`` is called for each that was pressed.
+@dataclass(frozen=True, slots=True)
+class Saved:
+    """What the browser needs to know of the report on the screen, all of it as saved last."""
+
+    on: str = ""  # empty without a report
+    keys: Mapping[str, str] = field(default_factory=dict)  # key to finding
+    cycle: Sequence[State] = ()  # the answers in the order in which presses on a key go round
+    states: Mapping[str, State] = field(default_factory=dict)
+    undo: Sequence[tuple[str, State]] = ()  # the changes that can be taken back, with the answer before, oldest first
+    last: str = ""  # the finding that was changed last
+
+
+def listen(saved: Saved, heard: Callable[[], object], asked: str = "") -> None:
+    """Hear keys and clicks while a report is shown; ``heard`` is called when something was pressed.
 
     ``asked`` is the label of the field that the person is asked to fill in: it gets the cursor once.
     Without a report nothing new is heard, but the browser still learns that what was pressed before was saved.
     """
     _component()(
         data={
-            "on": on,
-            "keys": dict(keys),
-            "acts": dict(ACTS) if on else {},
+            "on": saved.on,
+            "keys": dict(saved.keys),
+            "acts": dict(ACTS) if saved.on else {},
+            "cycle": list(saved.cycle),
+            "none": State.NOT_MENTIONED.value,
+            "saved": {"states": dict(saved.states), "undo": list(map(list, saved.undo)), "last": saved.last},
             "heard": dict(st.session_state.get(_SEEN, {})),
             "double": DOUBLE,
             "moment": MOMENT,
@@ -251,7 +310,7 @@ def _new() -> list[Press]:
     tab = str(sent.get("tab", ""))
     seen = st.session_state.get(_SEEN, {}).get(tab, 0)
     return [
-        Press(tab, p["id"], p["on"], p.get("finding", ""), p.get("sentence", ""), p.get("act", ""))
+        Press(tab, p["id"], p["on"], **{what: p[what] for what in ("finding", "state", "sentence", "act") if what in p})
         for p in sent.get("list", [])
         if p["id"] > seen
     ]

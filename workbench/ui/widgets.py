@@ -47,16 +47,7 @@ STYLE = """<style>
 .wb-chip.present {background: rgba(47,143,151,.28)}
 .wb-chip.uncertain {background: rgba(224,164,60,.30)}
 .wb-chip.failed {background: rgba(197,82,74,.28)}
-.st-key-rating [data-testid=stVerticalBlock] {gap: .3rem}
-.st-key-rating [data-testid=stButtonGroup] {display: flex; flex-direction: row; align-items: center; gap: .4rem}
-.st-key-rating [data-testid=stButtonGroup] > label {flex: 0 0 41%; min-height: 2rem; padding: 0; margin: 0}
-.st-key-rating [data-testid=stButtonGroup] > label p {font-size: .85rem; line-height: 1.15}
-.st-key-rating [data-testid=stButtonGroup] > div {flex: 1}
-.st-key-rating [data-testid=stButtonGroup] button {min-height: 1.9rem; padding: 0 .3rem}
-.st-key-rating [data-testid=stButtonGroup] button p {font-size: .8rem}
 [data-testid=stButtonGroup] button[aria-checked=true] p {color: inherit; font-weight: 600}
-.stApp .st-key-rating [data-testid=stButtonGroup] button[aria-checked=true]:not(:first-child) {
-  background: rgba(47,143,151,.42); color: inherit}
 .wb-facts {font-size: .85rem; opacity: .85; line-height: 1.6}
 .wb-facts b {font-weight: 600}
 .wb-facts code {font-size: .8rem}
