@@ -110,11 +110,11 @@ def test_a_rater_marks_by_mouse_and_submits_by_keyboard(
         browsing.settle(driver)
         browsing.choose(driver, "Acting person", RATER)
         assert first.report_id in browsing.text_of(driver)
-        controls = driver.find_elements(By.CSS_SELECTOR, "[data-testid=stMain] [data-testid=stButtonGroup]")
+        controls = driver.find_elements(By.CSS_SELECTOR, ".wb-board [role=radiogroup]")
         assert len(controls) == len(study.label_set.findings)
         lowest = max(control.location["y"] + control.size["height"] for control in controls)
         assert lowest <= 900, "not every finding is seen without scrolling"
-        controls[0].find_element(By.XPATH, ".//button[normalize-space(.)='present']").click()
+        controls[0].find_element(By.CSS_SELECTOR, "[data-state=present]").click()
         WebDriverWait(driver, 30).until(lambda d: "Draft saved" in browsing.text_of(d))
         browsing.settle(driver)
         driver.find_element(By.TAG_NAME, "body").send_keys(Keys.ALT, "s")
