@@ -79,6 +79,7 @@ labeler = st.selectbox("Labeler", labelers, key="history.labeler", width=260) if
 known = every.get(labeler)
 rows = list(known.rows) if known else data.rows(here, card.name, labeler, accepted_only=False)
 accepted = [row for row in rows if row.score is not None and row.revision.status is RevisionStatus.ACCEPTED]
+floor = f"{here.study.settings.gate.accuracy:.0%}"
 by_step, by_finding, compared, decided = st.tabs([STEPS, HEAT, COMPARE, DECIDED], key=TABS, on_change="rerun")
 if by_step.open:
     with by_step:
@@ -95,6 +96,10 @@ if by_step.open:
                 widgets.chart(drawn, key="history.lines", alt="Macro-F1 and mean accuracy over revisions")
             else:
                 st.info(widgets.plain(f"No accepted revision has been scored on {card.name} yet."))
+            if accepted:
+                under = len(accepted[-1].below_floor)
+                told = f"{under} findings are" if under else "no finding is"
+                st.caption(f"At revision {accepted[-1].revision.number} {told} under the accuracy floor of {floor}.")
             st.dataframe(
                 table(rows),
                 hide_index=True,
@@ -107,9 +112,6 @@ if by_step.open:
             steps.draw(here, rows, TABS, COMPARE)
 if by_finding.open and accepted:
     with by_finding:
-        floor = f"{here.study.settings.gate.accuracy:.0%}"
-        under = len(accepted[-1].below_floor)
-        told = f"{under} findings are" if under else "no finding is"
         what = st.segmented_control(
             "Figure", ("F1", "Accuracy"), default="F1", required=True, key="history.what", label_visibility="collapsed"
         )
@@ -120,7 +122,6 @@ if by_finding.open and accepted:
         else:
             st.markdown("Each cell is F1; what fell since the revision before is marked ▼.")
             drawn = history_figures.f1_heat(steps_of(rows), names)
-        st.caption(f"At revision {accepted[-1].revision.number} {told} under the floor of {floor}.")
         widgets.chart(drawn, key="history.heat", alt=f"{what} per finding over revisions")
 if compared.open:
     with compared:
