@@ -1,6 +1,5 @@
 """What to look at in a run of the demo's simulated replies, and the rules labeler beside them."""
 
-
 import pytest
 
 from workbench.domain.actors import Actor
