@@ -126,7 +126,9 @@ def test_a_trial_from_before_is_not_shown_again(
 ) -> None:
     app = open_page(planted.folder, "revise", LEAD)
     synonyms = next(area for area in app.main.text_area if "ynonym" in area.label or "phrase" in area.label.lower())
-    synonyms.set_value("wording of nobody").run()
+    synonyms.set_value("wording of nobody")
+    app.session_state["revise.outcome"] = "Try it"
+    app.run()
     next(button for button in app.main.button if button.label == "Try it").click().run()
     assert not app.exception
     assert "Not shown to you" not in everything(app)
