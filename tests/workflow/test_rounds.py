@@ -2,10 +2,11 @@
 
 import pytest
 
-from workbench.domain.actors import Actor
+from workbench.domain.actors import Actor, Role
 from workbench.domain.findings import Policy
 from workbench.domain.rounds import RoundAction
 from workbench.errors import ConflictError, InputError, NotFoundError, RightsError
+from workbench.workflow import people
 from workbench.workflow.cohorts import get_cohort
 from workbench.workflow.opening import open_study
 from workbench.workflow.reference import freeze
@@ -54,6 +55,25 @@ def test_what_makes_no_sense_is_refused(
 ) -> None:
     with pytest.raises(InputError, match=told):
         open_round(rated, lead, "development", raters=raters, twice=twice)
+
+
+def test_a_misspelt_rater_or_one_who_may_not_rate_spoils_no_round(rated: Study, lead: Actor) -> None:
+    people.add(rated, lead, "Dr. A", roles=[Role.RATER])
+    with pytest.raises(InputError, match=r"Dr\. Aa is not one of the study's people"):
+        open_round(rated, lead, "development", raters=["Dr. Aa", "Dr. A"])
+    with pytest.raises(InputError, match=f"{lead.name} has not the role rater"):
+        open_round(rated, lead, "development", raters=[lead.name, "Dr. A"])
+    assert open_round(rated, lead, "development", raters=["rater1", "Dr. A"]).round.raters == ("rater1", "Dr. A")
+
+
+def test_a_round_frozen_again_unchanged_names_the_reference_there_is(rated: Study, lead: Actor) -> None:
+    open_round(rated, lead, "development", raters=SIX)
+    made = freeze(rated, lead, "development", incomplete=True)
+    reopen_round(rated, lead, "development", reason="to look again")
+    assert freeze(rated, lead, "development", incomplete=True).name == made.name
+    view = round_of(rated, get_cohort(rated, "development"))
+    assert view is not None
+    assert view.events[-1].reason == f"frozen as {made.name}"
 
 
 def test_one_round_at_a_time_and_one_per_guideline(rated: Study, lead: Actor) -> None:

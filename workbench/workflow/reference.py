@@ -157,9 +157,9 @@ def freeze(
             parent_hash=before[-1].hash if before else None,
             reason=". ".join(filter(None, (reason.strip(), _on_record(left)))),
         )
-        if held and held.open:
-            close_in(conn, cohort, actor, f"frozen as {reference.name}")
         known = reference_store.by_hash(conn, reference.hash)
+        if held and held.open:
+            close_in(conn, cohort, actor, f"frozen as {(known or reference).name}")
         if known is not None:
             return known
         reference_store.add(conn, reference)

@@ -10,8 +10,10 @@ from workbench.domain.actors import Actor, Role
 from workbench.domain.cohorts import Cohort, Purpose
 from workbench.domain.rounds import Round, RoundAction, RoundEvent
 from workbench.errors import ConflictError, InputError, NotFoundError
+from workbench.storage import annotations as annotation_store
 from workbench.storage import rounds as store
 from workbench.workflow.cohorts import get_cohort
+from workbench.workflow.roster import Roster
 from workbench.workflow.study import Study
 
 TWICE = 15  # reports of a rater that come a second time
@@ -51,7 +53,8 @@ def open_round(
         seed: of the raters' orders.
 
     Raises:
-        InputError: no rater, too many, or one named twice; ``twice`` out of range; a cohort that is not rated.
+        InputError: no rater, too many, one named twice, or one who cannot rate; ``twice`` out of range; a cohort
+            that is not rated.
         ConflictError: a round is open on the cohort, or was already held under this guideline.
     """
     actor.require(Role.LEAD, to="open a round")
@@ -65,7 +68,9 @@ def open_round(
     if not 0 <= twice <= len(cohort.members) // 2:
         raise InputError(f"{twice} of {len(cohort.members)} reports cannot come twice; take at most half of them.")
     now = datetime.now(UTC)
+    roster = study.roster
     with study.database.write() as conn:
+        _check_they_rate(raters, roster, set(annotation_store.raters(conn)))
         known = store.of_cohort(conn, cohort.hash)
         for view in (_view(conn, other) for other in known):
             if view.open:
@@ -101,6 +106,22 @@ def _check_raters(raters: Sequence[str], most: int) -> None:
         raise InputError(f"{again[0]} is named twice among the raters.")
     if len(raters) > most:
         raise InputError(f"{len(raters)} raters are named and the vote counts {most}; name at most {most}.")
+
+
+def _check_they_rate(raters: Sequence[str], roster: Roster, labelled: set[str]) -> None:
+    """Refuse who could never submit: the raters of a round are fixed, so a misspelt name would spoil it for good.
+
+    Whose labels are imported needs no account, and a study without accounts has imported raters only.
+    """
+    people = roster.people
+    for name in raters:
+        if name in people and Role.RATER not in people[name]:
+            raise InputError(f"{name} has not the role rater; add it with `workbench user add`, or name somebody else.")
+        if roster.accounts and name not in people and name not in labelled:
+            raise InputError(
+                f"{name} is not one of the study's people and no labels of theirs were imported; correct the name, or "
+                "add them with `workbench user add`."
+            )
 
 
 def _name(cohort_name: str, taken: set[str]) -> str:
