@@ -127,7 +127,13 @@ def test_no_worker_is_left_behind_and_ctrl_c_is_quiet(tmp_path: Path, how: signa
     script = tmp_path / "endless.py"
     script.write_text(ENDLESS)
     child = subprocess.Popen(
-        [sys.executable, str(script)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
+        [sys.executable, str(script)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+        # A test run in the background of a shell is told to ignore Ctrl-C, and would hand that on.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # noqa: PLW1509
     )
     try:
         assert child.stdout is not None
