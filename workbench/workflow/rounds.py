@@ -53,7 +53,7 @@ def open_round(
         seed: of the raters' orders.
 
     Raises:
-        InputError: no rater, too many, one named twice, or one who cannot rate; ``twice`` out of range; a cohort
+        InputError: no rater, too many, one named twice, or one nobody knows; ``twice`` out of range; a cohort
             that is not rated.
         ConflictError: a round is open on the cohort, or was already held under this guideline.
     """
@@ -70,7 +70,7 @@ def open_round(
     now = datetime.now(UTC)
     roster = study.roster
     with study.database.write() as conn:
-        _check_they_rate(raters, roster, set(annotation_store.raters(conn)))
+        _check_known(raters, roster, set(annotation_store.raters(conn)))
         known = store.of_cohort(conn, cohort.hash)
         for view in (_view(conn, other) for other in known):
             if view.open:
@@ -108,15 +108,13 @@ def _check_raters(raters: Sequence[str], most: int) -> None:
         raise InputError(f"{len(raters)} raters are named and the vote counts {most}; name at most {most}.")
 
 
-def _check_they_rate(raters: Sequence[str], roster: Roster, labelled: set[str]) -> None:
-    """Refuse who could never submit: the raters of a round are fixed, so a misspelt name would spoil it for good.
+def _check_known(raters: Sequence[str], roster: Roster, labelled: set[str]) -> None:
+    """Refuse names that nobody bears: the raters of a round are fixed, so a misspelt name would spoil it for good.
 
     Whose labels are imported needs no account, and a study without accounts has imported raters only.
     """
     people = roster.people
     for name in raters:
-        if name in people and Role.RATER not in people[name]:
-            raise InputError(f"{name} has not the role rater; add it with `workbench user add`, or name somebody else.")
         if roster.accounts and name not in people and name not in labelled:
             raise InputError(
                 f"{name} is not one of the study's people and no labels of theirs were imported; correct the name, or "
