@@ -8,6 +8,7 @@ from datetime import datetime
 from workbench.domain.error_kinds import ErrorKind, ErrorTag
 from workbench.domain.rounds import Adjudication
 from workbench.storage.encoding import instant, instant_text
+from workbench.storage.rounds import adjudication_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,15 +91,4 @@ def add_verdict(conn: sqlite3.Connection, made: Adjudication) -> None:
 def verdicts(conn: sqlite3.Connection, reference_hash: str) -> list[Adjudication]:
     """Return what adjudicators said of doubted items, oldest first, superseded ones included."""
     rows = conn.execute("SELECT * FROM doubt_verdicts WHERE reference_hash = ? ORDER BY id", (reference_hash,))
-    return [
-        Adjudication(
-            row["reference_hash"],
-            row["report_id"],
-            row["finding_id"],
-            bool(row["present"]),
-            row["actor"],
-            instant(row["at"]),
-            row["reason"],
-        )
-        for row in rows
-    ]
+    return [adjudication_of(row) for row in rows]

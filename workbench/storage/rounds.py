@@ -93,18 +93,20 @@ def add_adjudication(conn: sqlite3.Connection, made: Adjudication) -> None:
 def adjudications(conn: sqlite3.Connection, reference_hash: str) -> list[Adjudication]:
     """Return the decisions on a reference's items, oldest first, superseded ones included."""
     rows = conn.execute("SELECT * FROM adjudications WHERE reference_hash = ? ORDER BY id", (reference_hash,))
-    return [
-        Adjudication(
-            row["reference_hash"],
-            row["report_id"],
-            row["finding_id"],
-            bool(row["present"]),
-            row["actor"],
-            instant(row["at"]),
-            row["reason"],
-        )
-        for row in rows
-    ]
+    return [adjudication_of(row) for row in rows]
+
+
+def adjudication_of(row: sqlite3.Row) -> Adjudication:
+    """Return the decision that a row holds, of whichever table."""
+    return Adjudication(
+        row["reference_hash"],
+        row["report_id"],
+        row["finding_id"],
+        bool(row["present"]),
+        row["actor"],
+        instant(row["at"]),
+        row["reason"],
+    )
 
 
 def add_view(conn: sqlite3.Connection, reference_hash: str, actor: str, at: datetime) -> None:
