@@ -1,12 +1,10 @@
 """History: what each revision scored on one reference, what each step bought, any two points compared, decisions."""
 
-import pandas as pd
 import streamlit as st
 
 from workbench.domain.actors import Role
-from workbench.domain.hashing import short
 from workbench.domain.prompts import RevisionStatus
-from workbench.ui import blind, comparison, data, gates, history_figures, state, steps, tables, widgets
+from workbench.ui import blind, comparison, data, history_figures, revision_list, state, steps, widgets
 from workbench.workflow.history import HistoryRow
 from workbench.workflow.score import Score
 
@@ -34,37 +32,6 @@ def step(row: HistoryRow, score: Score) -> history_figures.Step:
 
 def steps_of(rows: list[HistoryRow]) -> list[history_figures.Step]:
     return [step(row, row.score) for row in rows if row.score and row.revision.status is RevisionStatus.ACCEPTED]
-
-
-def table(rows: list[HistoryRow]) -> pd.DataFrame:
-    return pd.DataFrame(
-        [
-            {
-                "Revision": row.revision.number,
-                "Status": str(row.revision.status),
-                "Macro-F1": row.score.evaluation.macro_f1.value if row.score else None,
-                "95 %": tables.interval(row.score.evaluation.macro_f1) if row.score else "not scored",
-                "n": row.score.evaluation.macro_f1.n if row.score else None,
-                f"Under {here.study.settings.gate.accuracy:.0%}": len(row.below_floor) if row.score else None,
-            }
-            for row in reversed(rows)
-        ]
-    )
-
-
-def records(rows: list[HistoryRow]) -> None:
-    for row in reversed(rows):
-        it = row.revision
-        scored = f" · macro-F1 {widgets.figure_text(row.score.evaluation.macro_f1)}" if row.score else ""
-        st.markdown(
-            f"**Revision {it.number}** · {it.status} · {short(it.prompt_hash)} · {widgets.plain(it.author)}, "
-            f"{it.created_at:%Y-%m-%d %H:%M} UTC{scored}  \n{widgets.plain(it.message)}"
-        )
-        for said in data.decisions(here, it.prompt_hash):
-            signed = f" Signed: {', '.join(gates.NAMES.get(n, n) for n in said.signed)}." if said.signed else ""
-            override = f" Override: {said.override}" if said.override else ""
-            told = f"{said.status} by {said.actor}, {said.at:%Y-%m-%d %H:%M} UTC: {said.reason}.{signed}{override}"
-            st.caption(widgets.plain(told))
 
 
 cards = data.reference_cards(here)
@@ -101,7 +68,7 @@ if by_step.open:
                 told = f"{under} findings are" if under else "no finding is"
                 st.caption(f"At revision {accepted[-1].revision.number} {told} under the accuracy floor of {floor}.")
             st.dataframe(
-                table(rows),
+                revision_list.table(here, rows),
                 hide_index=True,
                 placeholder="—",
                 alt="Revisions with their scores",
@@ -129,6 +96,6 @@ if compared.open:
         comparison.draw(here, points)
 if decided.open:
     with decided:
-        records(rows)
+        revision_list.records(here, rows)
 if accepted and accepted[-1].score:
     widgets.score_facts(here, accepted[-1].score)
