@@ -229,7 +229,7 @@ def test_a_model_without_a_name_is_refused(provider: str) -> None:
         made(provider, "http://127.0.0.1:9", model=None)
 
 
-@pytest.mark.filterwarnings("error::ResourceWarning")
+@pytest.mark.filterwarnings("error::ResourceWarning", "error::pytest.PytestUnraisableExceptionWarning")
 def test_a_closed_model_leaves_no_connection_open(provider: str, root: str) -> None:
     call(provider, root)
     gc.collect()
