@@ -32,6 +32,11 @@ def process_gone(runner: str) -> bool:
     host, pid = _parts(runner)
     if pid is None or host != socket.gethostname() or os.name != "posix":
         return False
+    return ended(pid)
+
+
+def ended(pid: int) -> bool:
+    """Return whether a process of this computer is no more."""
     try:
         os.kill(pid, 0)
     except ProcessLookupError:

@@ -15,7 +15,7 @@ from workbench.domain.reports import Report
 from workbench.domain.runs import Extraction, ExtractionKey, ExtractionStatus, LabelerSettings, Run, RunProgress
 from workbench.errors import InputError, NotFoundError, WorkbenchError
 from workbench.labelers.registry import make_labeler
-from workbench.running import process, runner
+from workbench.running import liveness, process, runner
 from workbench.running.pool import Pool
 from workbench.running.spending import Cap
 from workbench.storage import cohorts as cohort_store
@@ -313,13 +313,7 @@ def start(study: Study, actor: Actor, prepared: PreparedRun, *, cap: Cap | None 
 
 def ended(process_id: int) -> bool:
     """Return whether a process that ``start`` started here has ended, well or not."""
-    try:
-        os.kill(process_id, 0)
-    except ProcessLookupError:
-        return True
-    except OSError:  # it lives, as somebody else
-        return False
-    return False
+    return liveness.ended(process_id)
 
 
 def last_words(study: Study) -> str:
