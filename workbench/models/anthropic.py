@@ -1,8 +1,6 @@
 """Anthropic, and servers that speak its messages API."""
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
-from time import perf_counter
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import BaseModel, JsonValue
@@ -16,18 +14,14 @@ from workbench.models.calls import (
     Count,
     Name,
     as_text,
-    ask,
-    hush,
     needed_model,
     read_body,
-    sendable_key,
 )
+from workbench.models.client_model import ClientModel
 from workbench.models.egress import Egress
 
 if TYPE_CHECKING:
-    import anthropic
-
-    _Client = tuple[anthropic.AsyncAnthropic, ClientErrors]
+    import httpx2
 
 BASE_URL = "https://api.anthropic.com"
 CONSTRAINTS = (Constraint.JSON_SCHEMA, Constraint.TOOL, Constraint.TEXT)  # the tightest first
@@ -58,7 +52,7 @@ class _Answer(BaseModel):
     id: Name = ""
 
 
-class AnthropicModel:
+class AnthropicModel(ClientModel):
     """Asks over the messages API; see ``Model``.
 
     The system text is marked to be cached: it is the same for every report.
@@ -74,65 +68,35 @@ class AnthropicModel:
         RightsError: the study does not allow this server.
     """
 
+    _request_id_header = "request-id"
+
     def __init__(
         self, settings: LabelerSettings, *, key: str | None, egress: Egress, constraint: Constraint | None = None
     ) -> None:
-        base_url = settings.base_url or BASE_URL
-        egress.check(base_url)
+        super().__init__(settings, settings.base_url or BASE_URL, key=key, egress=egress, constraint=constraint)
         if settings.seed is not None:
             raise InputError(f"Labeler {settings.name}: an anthropic labeler has no use for seed; take that line out.")
-        self._make = _client_maker(settings, base_url, sendable_key(settings, key), egress)
-        self._constraint = constraint or Constraint.TEXT
-        self._seconds = settings.timeout
         self._sent = _settings_sent(settings)
-        self._client: _Client | None = None
 
-    async def complete(self, messages: Sequence[Message], *, schema: Mapping[str, object]) -> Completion:
-        """Return the answer; see ``Model.complete``. With a tool it is the tool's input, as JSON on one line."""
-        # As they are: in its own arguments the client would walk through every part of them again for each call.
-        as_is = {**self._sent, **_conversation(messages), **_form(self._constraint, schema)}
-        sent: Any = {"model": as_is["model"], "max_tokens": as_is["max_tokens"], "messages": (), "extra_body": as_is}
-        if self._client is None:
-            self._client = self._make()
-        client, errors = self._client
-
-        async def send() -> tuple[bytes, str]:
-            answer = await client.messages.with_raw_response.create(**sent)
-            return answer.http_response.content, answer.http_response.headers.get("request-id", "")
-
-        started = perf_counter()
-        body, request_id = await ask(send, seconds=self._seconds, errors=errors)
-        completion = _completion(read_body(_Answer, body), request_id, self._constraint)
-        return replace(completion, latency=perf_counter() - started)
-
-    async def close(self) -> None:
-        """Give back connections."""
-        if self._client is not None:
-            await self._client[0].close()
-
-
-def _client_maker(settings: LabelerSettings, base_url: str, key: str, egress: Egress) -> "Callable[[], _Client]":
-    """Return what makes the client when it is first used: a run that is finished asks nothing and need not load it.
-
-    A function, so that the key is in no attribute.
-    """
-
-    def make() -> "_Client":
+    @staticmethod
+    def _client_of(http_client: "httpx2.AsyncClient", **given: Any) -> tuple[Any, ClientErrors]:
         import anthropic  # noqa: PLC0415
-        import httpx2  # noqa: PLC0415
 
-        hush()
-        client = anthropic.AsyncAnthropic(
-            api_key=key,
-            base_url=base_url,
-            max_retries=0,
-            timeout=settings.timeout,
-            open_telemetry=False,  # a variable of the environment could have it send reports to a collector
-            http_client=httpx2.AsyncClient(transport=egress.transport(), trust_env=False, follow_redirects=False),
-        )
+        # Telemetry off: a variable of the environment could have it send reports to a collector.
+        client = anthropic.AsyncAnthropic(http_client=http_client, open_telemetry=False, **given)
         return client, ClientErrors(anthropic.APIStatusError, anthropic.APITimeoutError, anthropic.APIConnectionError)
 
-    return make
+    def _asked(self, client: Any) -> Any:
+        return client.messages
+
+    def _request(self, messages: Sequence[Message], schema: Mapping[str, object]) -> dict[str, Any]:
+        # As they are: in its own arguments the client would walk through every part of them again for each call.
+        as_is = {**self._sent, **_conversation(messages), **_form(self._constraint, schema)}
+        return {"model": as_is["model"], "max_tokens": as_is["max_tokens"], "messages": (), "extra_body": as_is}
+
+    def _completion(self, body: bytes, request_id: str) -> Completion:
+        """Return what an answer says. With a tool it is the tool's input, as JSON on one line."""
+        return _completion(read_body(_Answer, body), request_id, self._constraint)
 
 
 def _settings_sent(settings: LabelerSettings) -> dict[str, object]:

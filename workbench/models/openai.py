@@ -1,8 +1,6 @@
 """OpenAI, and any server that speaks as it does: vLLM, llama.cpp, Ollama, LM Studio and others by ``base_url``."""
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
-from time import perf_counter
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Annotated, Any
 from urllib.parse import urlsplit
 
@@ -10,13 +8,12 @@ from pydantic import BaseModel, Field, JsonValue
 
 from workbench.domain.runs import LabelerSettings
 from workbench.models.base import Completion, Constraint, Finish, Message
-from workbench.models.calls import LOOSE, ClientErrors, Count, Name, ask, hush, needed_model, read_body, sendable_key
+from workbench.models.calls import LOOSE, ClientErrors, Count, Name, needed_model, read_body
+from workbench.models.client_model import ClientModel
 from workbench.models.egress import Egress
 
 if TYPE_CHECKING:
-    import openai
-
-    _Client = tuple[openai.AsyncOpenAI, ClientErrors]
+    import httpx2
 
 BASE_URL = "https://api.openai.com/v1"
 CONSTRAINTS = (Constraint.JSON_SCHEMA, Constraint.JSON_OBJECT, Constraint.TEXT)  # the tightest first
@@ -52,7 +49,7 @@ class _Answer(BaseModel):
     id: Name = ""
 
 
-class OpenAIModel:
+class OpenAIModel(ClientModel):
     """Asks over the chat completions API; see ``Model``.
 
     Args:
@@ -66,62 +63,33 @@ class OpenAIModel:
         RightsError: the study does not allow this server.
     """
 
+    _request_id_header = "x-request-id"
+
     def __init__(
         self, settings: LabelerSettings, *, key: str | None, egress: Egress, constraint: Constraint | None = None
     ) -> None:
         base_url = settings.base_url or BASE_URL
-        egress.check(base_url)
-        self._make = _client_maker(settings, base_url, sendable_key(settings, key), egress)
-        self._constraint = constraint or Constraint.TEXT
-        self._seconds = settings.timeout
+        super().__init__(settings, base_url, key=key, egress=egress, constraint=constraint)
         self._sent = _settings_sent(settings, base_url)
-        self._client: _Client | None = None
 
-    async def complete(self, messages: Sequence[Message], *, schema: Mapping[str, object]) -> Completion:
-        """Return the answer; see ``Model.complete``. What a server adds beside the answer's text is kept apart."""
-        # As they are: in its own arguments the client would walk through every part of them again for each call.
-        said = [{"role": message.role.value, "content": message.text} for message in messages]
-        sent: Any = {**self._sent, "messages": (), "extra_body": {"messages": said, **_form(self._constraint, schema)}}
-        if self._client is None:
-            self._client = self._make()
-        client, errors = self._client
-
-        async def send() -> tuple[bytes, str]:
-            answer = await client.chat.completions.with_raw_response.create(**sent)
-            return answer.http_response.content, answer.http_response.headers.get("x-request-id", "")
-
-        started = perf_counter()
-        body, request_id = await ask(send, seconds=self._seconds, errors=errors)
-        completion = _completion(read_body(_Answer, body), request_id, self._constraint)
-        return replace(completion, latency=perf_counter() - started)
-
-    async def close(self) -> None:
-        """Give back connections."""
-        if self._client is not None:
-            await self._client[0].close()
-
-
-def _client_maker(settings: LabelerSettings, base_url: str, key: str, egress: Egress) -> "Callable[[], _Client]":
-    """Return what makes the client when it is first used: a run that is finished asks nothing and need not load it.
-
-    A function, so that the key is in no attribute.
-    """
-
-    def make() -> "_Client":
-        import httpx2  # noqa: PLC0415
+    @staticmethod
+    def _client_of(http_client: "httpx2.AsyncClient", **given: Any) -> tuple[Any, ClientErrors]:
         import openai  # noqa: PLC0415
 
-        hush()
-        client = openai.AsyncOpenAI(
-            api_key=key,
-            base_url=base_url,
-            max_retries=0,
-            timeout=settings.timeout,
-            http_client=httpx2.AsyncClient(transport=egress.transport(), trust_env=False, follow_redirects=False),
-        )
+        client = openai.AsyncOpenAI(http_client=http_client, **given)
         return client, ClientErrors(openai.APIStatusError, openai.APITimeoutError, openai.APIConnectionError)
 
-    return make
+    def _asked(self, client: Any) -> Any:
+        return client.chat.completions
+
+    def _request(self, messages: Sequence[Message], schema: Mapping[str, object]) -> dict[str, Any]:
+        # As they are: in its own arguments the client would walk through every part of them again for each call.
+        said = [{"role": message.role.value, "content": message.text} for message in messages]
+        return {**self._sent, "messages": (), "extra_body": {"messages": said, **_form(self._constraint, schema)}}
+
+    def _completion(self, body: bytes, request_id: str) -> Completion:
+        """Return what an answer says. What a server adds beside the answer's text is kept apart."""
+        return _completion(read_body(_Answer, body), request_id, self._constraint)
 
 
 def _settings_sent(settings: LabelerSettings, base_url: str) -> dict[str, object]:

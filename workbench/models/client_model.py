@@ -1,0 +1,99 @@
+"""A model that is asked through its provider's official client: what is the same whichever provider it is."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from time import perf_counter
+from typing import TYPE_CHECKING, Any
+
+from workbench.domain.runs import LabelerSettings
+from workbench.models.base import Completion, Constraint, Message
+from workbench.models.calls import ClientErrors, ask, hush, sendable_key
+from workbench.models.egress import Egress
+
+if TYPE_CHECKING:
+    import httpx2
+
+
+class ClientModel(ABC):
+    """Asks once for each completion, through a client that is made when it is first used.
+
+    A run that is finished asks nothing and need not load the client, which takes seconds.
+
+    Raises:
+        InputError: the address or the key cannot be one.
+        RightsError: the study does not allow this server.
+    """
+
+    _request_id_header: str
+
+    def __init__(
+        self,
+        settings: LabelerSettings,
+        base_url: str,
+        *,
+        key: str | None,
+        egress: Egress,
+        constraint: Constraint | None,
+    ) -> None:
+        egress.check(base_url)
+        self._make = _maker(self._client_of, settings, base_url, sendable_key(settings, key), egress)
+        self._constraint = constraint or Constraint.TEXT
+        self._seconds = settings.timeout
+        self._client: tuple[Any, ClientErrors] | None = None
+
+    @staticmethod
+    @abstractmethod
+    def _client_of(http_client: "httpx2.AsyncClient", **given: Any) -> tuple[Any, ClientErrors]:
+        """Return the provider's client and the errors it raises; ``given`` are arguments that every client takes."""
+
+    @abstractmethod
+    def _asked(self, client: Any) -> Any:
+        """Return the part of the client that is asked."""
+
+    @abstractmethod
+    def _request(self, messages: Sequence[Message], schema: Mapping[str, object]) -> dict[str, Any]:
+        """Return the arguments of one call."""
+
+    @abstractmethod
+    def _completion(self, body: bytes, request_id: str) -> Completion:
+        """Return what an answer's body says."""
+
+    async def complete(self, messages: Sequence[Message], *, schema: Mapping[str, object]) -> Completion:
+        """Return the answer; see ``Model.complete``."""
+        sent = self._request(messages, schema)
+        if self._client is None:
+            self._client = self._make()
+        client, errors = self._client
+
+        async def send() -> tuple[bytes, str]:
+            answer = await self._asked(client).with_raw_response.create(**sent)
+            return answer.http_response.content, answer.http_response.headers.get(self._request_id_header, "")
+
+        started = perf_counter()
+        body, request_id = await ask(send, seconds=self._seconds, errors=errors)
+        return replace(self._completion(body, request_id), latency=perf_counter() - started)
+
+    async def close(self) -> None:
+        """Give back connections."""
+        if self._client is not None:
+            await self._client[0].close()
+
+
+def _maker(
+    client_of: Callable[..., tuple[Any, ClientErrors]],
+    settings: LabelerSettings,
+    base_url: str,
+    key: str,
+    egress: Egress,
+) -> Callable[[], tuple[Any, ClientErrors]]:
+    """Return what makes the client. A function, so that the key is in no attribute."""
+
+    def make() -> tuple[Any, ClientErrors]:
+        import httpx2  # noqa: PLC0415
+
+        hush()
+        http_client = httpx2.AsyncClient(transport=egress.transport(), trust_env=False, follow_redirects=False)
+        return client_of(http_client, api_key=key, base_url=base_url, max_retries=0, timeout=settings.timeout)
+
+    return make
