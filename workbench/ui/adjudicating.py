@@ -6,7 +6,7 @@ import streamlit as st
 
 from workbench.domain.hashing import short
 from workbench.domain.references import Reference
-from workbench.ui import data, reading, state, widgets
+from workbench.ui import data, deciding, reading, state, widgets
 from workbench.workflow import adjudicate
 from workbench.workflow.adjudicate import OpenItem
 
@@ -94,19 +94,11 @@ def _decide(here: state.Here, reference: Reference, items: list[OpenItem], at: i
     before = item.decision
     if before is not None:
         st.caption(f"Decided: {'present' if before.present else 'not present'}. Deciding again replaces it, on record.")
-    with st.form(f"adjudicate.{short(reference.hash)}.{item.report.id}.{item.finding_id}", border=False):
-        reason = st.text_area(
-            "Reason",
-            value=before.reason if before else "",
-            placeholder="What in the report decides it",
-            height=90,
-            max_chars=2000,
-        )
-        with st.container(horizontal=True):
-            present = st.form_submit_button("Present", type="primary", shortcut="Alt+P")
-            absent = st.form_submit_button("Not present", type="primary", shortcut="Alt+N")
-    if not present and not absent:
+    key = f"adjudicate.{short(reference.hash)}.{item.report.id}.{item.finding_id}"
+    said = deciding.form(key, before.reason if before else "")
+    if said is None:
         return
+    present, reason = said
     with widgets.explained():
         adjudicate.decide(
             here.study,
@@ -117,8 +109,7 @@ def _decide(here: state.Here, reference: Reference, items: list[OpenItem], at: i
             present=present,
             reason=reason,
         )
-        following = [*range(at + 1, len(items)), *range(at)]
-        _go(reference, next((i for i in following if items[i].decision is None), at))
+        _go(reference, deciding.next_open([item.decision is not None for item in items], at))
         st.rerun()
 
 

@@ -8,7 +8,7 @@ from workbench.domain.actors import Role
 from workbench.domain.hashing import short
 from workbench.domain.references import Reference
 from workbench.errors import RightsError
-from workbench.ui import data, reading, state, widgets
+from workbench.ui import data, deciding, reading, state, widgets
 from workbench.workflow import doubted
 from workbench.workflow.doubted import OpenDoubt
 
@@ -58,13 +58,10 @@ def _verdict(here: state.Here, reference: Reference, items: list[OpenDoubt], at:
     item = items[at]
     if item.verdict is not None:
         st.caption(f"Said: {'present' if item.verdict.present else 'not present'}. Saying it again replaces it.")
-    with st.form(f"doubts.{short(reference.hash)}.{item.report.id}.{item.finding_id}", border=False):
-        reason = st.text_area("Reason", placeholder="What in the report decides it", height=90, max_chars=2000)
-        with st.container(horizontal=True):
-            present = st.form_submit_button("Present", type="primary", shortcut="Alt+P")
-            absent = st.form_submit_button("Not present", type="primary", shortcut="Alt+N")
-    if not present and not absent:
+    said = deciding.form(f"doubts.{short(reference.hash)}.{item.report.id}.{item.finding_id}")
+    if said is None:
         return
+    present, reason = said
     with widgets.explained():
         doubted.judge(
             here.study,
@@ -73,10 +70,9 @@ def _verdict(here: state.Here, reference: Reference, items: list[OpenDoubt], at:
             item.report.id,
             item.finding_id,
             present=present,
-            reason=reason or "",
+            reason=reason,
         )
-        following = [*range(at + 1, len(items)), *range(at)]
-        _go(key, next((i for i in following if items[i].verdict is None), at))
+        _go(key, deciding.next_open([item.verdict is not None for item in items], at))
         st.rerun()
 
 
