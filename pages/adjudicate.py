@@ -19,16 +19,17 @@ if not here.may(Role.ADJUDICATOR):
         + (f"; that is for {', '.join(judges)}." if judges else "; nobody is yet. An admin gives that role.")
     )
 doubts = doubting.waiting(here)
-for reference, items in doubts:
+still, why = adjudicating.candidates(here)
+unjudged = [(reference, items) for reference, items in doubts if any(item.verdict is None for item in items)]
+# One desk at a time: two would share their keys, and nobody judges two things at once.
+for reference, items in unjudged[:1] or ([] if still else doubts[:1]):
     st.markdown(
         f"**A second look at {widgets.plain(reference.name)}.** Somebody doubts some of these items; the others are "
         "there so that nobody can tell which. The frozen reference stays as it is."
     )
     doubting.desk(here, reference, items)
-still, why = adjudicating.candidates(here)
+    st.stop()
 if not still:
-    if doubts:
-        st.stop()
     for sentence in why:
         st.caption(widgets.plain(sentence))
     widgets.missing(

@@ -5,10 +5,12 @@ from collections.abc import Callable
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from workbench.workflow import adjudicate
+from workbench.domain.error_kinds import ErrorKind
+from workbench.workflow import adjudicate, doubted, errors, run
 from workbench.workflow.demo import LEAD, RATER
 from workbench.workflow.opening import open_study
 from workbench.workflow.reference import freeze, get_reference
+from workbench.workflow.score import score_run
 from workbench.workflow.study import Study
 
 Open = Callable[..., AppTest]
@@ -95,3 +97,28 @@ def test_a_lead_who_adjudicates_reads_no_locked_report(open_page: Open, vote: St
     app = open_page(vote.folder, "adjudicate", LEAD)
     assert "locked validation cohort" in words(app)
     assert not app.main.text_area
+
+
+def test_a_doubted_item_gets_a_second_look_among_controls_and_the_reference_stays(open_page: Open, vote: Study) -> None:
+    lead = vote.actor(LEAD)
+    reference = get_reference(vote, lead, "development-1")
+    prepared = run.prepare(vote, lead, cohort="development")
+    score = score_run(vote, lead, prepared.run.hash, reference)
+    wrong = errors.mistakes(vote, lead, score)[0]
+    cell = (wrong.report.id, wrong.finding_id)
+    errors.tag(vote, lead, score, cell, kind=ErrorKind.DOUBTFUL, comment="three hedged")
+    app = open_page(vote.folder, "adjudicate", JUDGE)
+    assert "A second look at development-1" in words(app)
+    assert "0 of 2 second looks given" in words(app)
+    assert "three hedged" not in words(app)
+    press(app, "Present")
+    assert "0 of 2 second looks given" in words(app)  # it needs its reason
+    for done in (1, 2):
+        next(area for area in app.main.text_area if area.label == "Reason").set_value("seen in the impression")
+        press(app, "Not present")
+        assert not app.exception
+        assert ("1 of 2 second looks given" in words(app)) == (done == 1)
+    assert "items decided" in words(app)  # then what the vote left open
+    found = doubted.verdicts(vote, lead, reference)
+    assert (found.doubted, found.doubted_judged, found.controls, found.controls_judged) == (1, 1, 1, 1)
+    assert get_reference(vote, lead, "development-1").hash == reference.hash
