@@ -24,7 +24,7 @@ from workbench.workflow.demo import LEAD, RATER, demo
 from workbench.workflow.ingest import import_reports
 from workbench.workflow.opening import NewStudy, init_study, open_study
 from workbench.workflow.prompts import find_revision, save_candidate
-from workbench.workflow.reference import get_reference
+from workbench.workflow.reference import freeze, get_reference
 from workbench.workflow.revise import with_finding
 from workbench.workflow.rounds import open_round
 from workbench.workflow.run import execute, prepare
@@ -35,6 +35,7 @@ from workbench.workflow.study import Study
 
 LARGEST = 300_000  # bytes
 PASSWORD = "quiet lungs today"
+JUDGE = "Dr. Judge"
 LEADS, RATERS = "Dr. Chan", tuple(f"Dr. {letter}" for letter in "ABCDEF")
 
 
@@ -104,6 +105,23 @@ def take_own_study(folder: Path, out: Path, *, width: int, height: int, dark: bo
             save(driver, out / "people.png")
 
 
+def take_adjudication(folder: Path, out: Path, *, width: int, height: int, dark: bool) -> None:
+    """Take what an adjudicator sees of a vote at which nobody has looked."""
+    demo(folder)
+    settings = folder / "data" / "study.toml"
+    listed = settings.read_text(encoding="utf-8")
+    settings.write_text(listed.replace("[people]\n", f'[people]\n"{JUDGE}" = ["adjudicator"]\n'), encoding="utf-8")
+    study = open_study(folder)
+    freeze(study, study.actor(LEAD), "validation", incomplete=True)
+    with server(folder) as address, chromium(width, height, dark=dark) as driver:
+        driver.get(address)
+        settle(driver)
+        choose(driver, "Acting person", JUDGE)
+        page(driver, "adjudicate")
+        time.sleep(1)
+        save(driver, out / "adjudicate.png")
+
+
 def with_accounts(folder: Path) -> tuple[Study, dict[str, str]]:
     """Make a small study in which people sign in, with an open round; return it and each person's one-time code."""
     study = init_study(folder, NewStudy("Chest 2026", {LEADS: [Role.LEAD, Role.ADMIN]}, with_prompts=False))
@@ -163,6 +181,7 @@ def main() -> None:
             take(address, given.out, width=width, height=height, dark=given.dark)
         if given.study is None:
             take_own_study(Path(folder) / "own", given.out, width=width, height=height, dark=given.dark)
+            take_adjudication(Path(folder) / "vote", given.out, width=width, height=height, dark=given.dark)
     sys.stdout.write(f"{len(list(given.out.glob('*.png')))} pictures in {given.out}\n")
 
 
