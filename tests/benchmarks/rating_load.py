@@ -5,7 +5,8 @@ that shows it, 250 ms from Alt+S to the next report, all controls drawn. Times i
 from the key's event to the frame after the change of the DOM; the driver's round trips are not in them.
 
 Measured three times: one rater alone (the floor: the machine without the load), six raters at a person's pace of one
-press a second, six raters without a pause between presses. All browsers, the server, the run and the driver share this
+press a second, each in a beat of their own, six raters without a pause between presses. The run is started as a page
+starts it, behind the server in priority. All browsers, the server, the run and the driver share this
 machine, so its load is printed too.
 """
 
@@ -111,8 +112,13 @@ def write_runs(folder: Path) -> None:
         time.sleep(0.5)
 
 
-def rate(driver: Any, browsing: ModuleType, keys: list[str], acts: int, pace: float) -> list[tuple[str, float]]:
-    """Press keys and submit until so many acts are done; return what each took in milliseconds."""
+def rate(
+    driver: Any, browsing: ModuleType, keys: list[str], *, acts: int, pace: float, late: float
+) -> list[tuple[str, float]]:
+    """Press keys and submit until so many acts are done, ``late`` seconds after others in the same beat.
+
+    Return what each took in milliseconds.
+    """
     from selenium.common.exceptions import TimeoutException
     from selenium.webdriver.common.action_chains import ActionChains
     from selenium.webdriver.common.keys import Keys
@@ -120,7 +126,7 @@ def rate(driver: Any, browsing: ModuleType, keys: list[str], acts: int, pace: fl
 
     draw = random.Random(acts)
     driver.execute_script("window.wbTimes.length = 0")
-    begin = time.monotonic()
+    begin = time.monotonic() + late
     for n in range(acts):
         chain = ActionChains(driver)
         if n % 4 == 3:
@@ -143,6 +149,7 @@ def measure(
     browsing: ModuleType, study: Any, raters: tuple[str, ...], acts: int, pace: float
 ) -> dict[str, list[float]]:
     """Return the milliseconds of each kind with so many raters at work, each at a fresh server and page."""
+    from workbench.running.process import give_way
     from workbench.ui.shortcuts import keys_of
 
     keys = list(keys_of([finding.name for finding in study.label_set.findings]))
@@ -159,11 +166,15 @@ def measure(
             driver.get(f"{server.address}/annotate?as={name}")
             browsing.settle(driver)
         writer = subprocess.Popen([sys.executable, __file__, "--write-runs", str(study.folder)])
+        give_way(writer.pid)
         try:
             time.sleep(4)  # it is at work, and the pages are at rest
             times.write_text("")
             with ThreadPoolExecutor(len(raters)) as pool:
-                jobs = [pool.submit(rate, driver, browsing, keys, acts, pace) for driver in drivers]
+                jobs = [
+                    pool.submit(rate, driver, browsing, keys, acts=acts, pace=pace, late=pace * at / len(drivers))
+                    for at, driver in enumerate(drivers)
+                ]
                 for job in jobs:
                     for what, ms in job.result():
                         found[what].append(ms)

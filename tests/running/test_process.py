@@ -32,6 +32,14 @@ def test_starts_the_run_command_and_keeps_what_it_says(tmp_path: Path) -> None:
     assert "--no-such-option" in log_tail(tmp_path)
 
 
+@pytest.mark.skipif(not hasattr(os, "getpriority"), reason="this system knows no niceness")
+def test_a_run_lets_the_server_with_its_raters_go_first(tmp_path: Path) -> None:
+    (tmp_path / "data").mkdir()
+    pid = start(tmp_path, ["--list"])
+    assert os.getpriority(os.PRIO_PROCESS, pid) == min(os.getpriority(os.PRIO_PROCESS, 0) + 10, 19)
+    wait_for_end(pid)
+
+
 def test_only_the_end_of_a_long_log_is_shown(tmp_path: Path) -> None:
     (tmp_path / "data").mkdir()
     (tmp_path / "data" / "run.log").write_text("first\n" + "x" * 10_000 + "\nlast\n")

@@ -6,6 +6,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -19,6 +20,7 @@ from workbench.storage.database import Database
 LOG = Path("data") / "run.log"
 _PACKAGE_FOLDER = Path(__file__).resolve().parents[2]
 _TAIL_BYTES = 4_000
+_BEHIND, _LAST = 10, 19  # steps of Unix's niceness, and the largest there is
 
 
 def start(study_folder: Path, args: Sequence[str]) -> int:
@@ -39,9 +41,17 @@ def start(study_folder: Path, args: Sequence[str]) -> int:
             stderr=log,
             start_new_session=True,
         )
+    give_way(child.pid)
     # A child nobody waits for stays a zombie, which looks alive.
     threading.Thread(target=child.wait, daemon=True).start()
     return child.pid
+
+
+def give_way(pid: int) -> None:
+    """Let everybody else's work on this computer go before a process's: raters must not wait for a run."""
+    if hasattr(os, "setpriority"):
+        with suppress(OSError):  # it has ended already, or was given a lower priority by its owner
+            os.setpriority(os.PRIO_PROCESS, pid, min(os.getpriority(os.PRIO_PROCESS, 0) + _BEHIND, _LAST))
 
 
 def log_tail(study_folder: Path) -> str:

@@ -68,6 +68,7 @@ export default function ({ data, setStateValue }) {
   const leaving = () => box.leaving?.on === on();
   const send = (what) => {
     box.last += 1;
+    box.left = 0;
     box.presses = [...box.presses, { id: box.last, on: on(), ...what }];
     setStateValue("presses", { tab: box.tab, list: box.presses });
     tell();
@@ -75,7 +76,7 @@ export default function ({ data, setStateValue }) {
   };
   const act = (name) => {
     const leaves = name !== "undo-button";
-    // The second half of a double press; the page may already show the next report.
+    // The second half of a double press, with nothing in between; the page may already show the next report.
     if (leaves && Date.now() - (box.left ?? 0) < data.double) return;
     send({ act: name });
     if (!leaves) return;
