@@ -32,7 +32,7 @@ if not shelf.lines:
     if shelf.hidden:
         st.info(f"All {shelf.hidden} reports are in a locked validation cohort, hidden from whoever edits prompts.")
     elif here.may(Role.LEAD, Role.ADMIN):
-        st.info("There are no reports yet. Import a CSV or JSON Lines file above to begin.")
+        st.info("There are no reports yet. Import a file of them above to begin.")
     else:
         st.info("There are no reports yet. The study lead imports them.")
     st.stop()

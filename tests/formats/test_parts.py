@@ -20,6 +20,7 @@ TASK = Task(
     label_set=LabelSetMark(id="three", version="1", hash="c" * 64),
     labeler=LabelerMark(name="rules", kind="rules", hash="d" * 64, engine="1"),
     sections=("findings",),
+    splitting="1",
     binary=False,
     policies=None,
     form="csv",

@@ -1,7 +1,12 @@
 """The reports page: what is hidden, found, imported, and shown as it stands."""
 
+import io
+import zipfile
 from collections.abc import Callable
 
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
 from streamlit.testing.v1 import AppTest
 
 from workbench.workflow.cohorts import locked_report_ids, unlock
@@ -67,3 +72,28 @@ def test_a_report_names_the_sections_that_are_not_read(open_page: Open, study: S
     app = open_page(study.folder, "reports", LEAD)
     app.selectbox(key="reports.section").select("indication").run()
     assert "not read by the labeler" in html_of(app)
+
+
+def parquet_of(reports: dict[str, str]) -> bytes:
+    held = io.BytesIO()
+    pq.write_table(pa.table({"report_id": list(reports), "text": list(reports.values())}), held)
+    return held.getvalue()
+
+
+def mimic_of(reports: dict[str, str]) -> bytes:
+    held = io.BytesIO()
+    with zipfile.ZipFile(held, "w") as tree:
+        for name, text in reports.items():
+            tree.writestr(f"files/p10/p10000032/{name}.txt", text)
+    return held.getvalue()
+
+
+@pytest.mark.parametrize(("name", "made"), [("new.parquet", parquet_of), ("tree.zip", mimic_of)])
+def test_every_form_the_command_line_reads_can_be_uploaded(
+    open_page: Open, study: Study, name: str, made: Callable[[dict[str, str]], bytes]
+) -> None:
+    app = open_page(study.folder, "reports", LEAD)
+    app.file_uploader(key="reports.file").upload(name, made({"s50414267": HOSTILE})).run()
+    next(button for button in app.button if button.label == "Import reports").click().run()
+    assert not app.exception
+    assert "s50414267" in shown(app)

@@ -62,6 +62,7 @@ class Task(_Strict):
     label_set: LabelSetMark
     labeler: LabelerMark
     sections: tuple[str, ...]
+    splitting: str  # version of finding the sections in a text
     binary: bool
     policies: dict[str, object] | None  # for uncertain, where binary
     form: Literal["csv", "parquet"]
@@ -169,6 +170,7 @@ _PARTS_OF_A_TASK: Sequence[tuple[str, Callable[[Task], object], Callable[[Task],
         lambda t: f"{t.labeler.name} ({short(t.labeler.hash)})",
     ),
     ("choice of sections", lambda t: t.sections, lambda t: ", ".join(t.sections)),
+    ("way of finding sections", lambda t: t.splitting, lambda t: f"version {t.splitting} of this program's"),
     ("choice of states", lambda t: t.binary, lambda t: "--binary" if t.binary else "all four states"),
     ("policy for uncertain", lambda t: t.policies, lambda t: str(t.policies)),
     ("form", lambda t: t.form, lambda t: t.form),

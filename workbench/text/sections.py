@@ -24,6 +24,8 @@ from workbench.text.free_findings import (
     without_edges,
 )
 
+SPLITTING_VERSION = "1"  # raised when a report is split otherwise than before; a test says when
+
 # What each section is called by those who write reports. An addendum concludes, so it is read with the impression: left
 # out, a finding that was seen later would be missed.
 _CALLED: dict[str, str] = {

@@ -12,7 +12,15 @@ from workbench.errors import WorkbenchError
 from workbench.ui import data, state, widgets
 from workbench.workflow import ingest
 
-FORMS = {"By the file's ending": None, "CSV": "csv", "JSON Lines": "jsonl", "Open-i, as published": "openi"}
+FORMS = {
+    "By the file's ending": None,
+    "CSV": "csv",
+    "JSON Lines": "jsonl",
+    "Parquet": "parquet",
+    "Open-i, as published": "openi",
+    "MIMIC-CXR's folders in a zip": "mimic",
+}
+ENDINGS = ["csv", "jsonl", "ndjson", "json", "txt", "parquet", "zip"]
 
 
 @contextmanager
@@ -29,9 +37,11 @@ def on_disk(upload: UploadedFile) -> Iterator[Path]:
 
 def reports_form(here: state.Here) -> None:
     """Draw the form that imports reports."""
-    upload = st.file_uploader("File with reports", type=["csv", "jsonl", "json", "txt"], key="reports.file")
+    upload = st.file_uploader("File with reports", type=ENDINGS, key="reports.file")
     left, right = st.columns(2)
-    form = left.selectbox("Form", list(FORMS), help="Open-i is the CSV of Indiana University as published.")
+    form = left.selectbox(
+        "Form", list(FORMS), help="Open-i is the CSV of Indiana University as published.", key="reports.form"
+    )
     encoding = right.selectbox("Encoding", ["utf-8", "utf-8-sig", "latin-1", "gb18030"])
     st.caption("Which column holds what? Leave a field empty where the file already uses the name on its label.")
     names = st.columns(4)

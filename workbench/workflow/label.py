@@ -22,6 +22,7 @@ from workbench.formats.parts_manifest import LabelerMark, LabelSetMark, PromptMa
 from workbench.formats.reports import form_of, iter_reports
 from workbench.formats.sources import source_hash
 from workbench.formats.writing import guard, replacing, require_writable, row_writer
+from workbench.text.sections import SPLITTING_VERSION
 from workbench.workflow.labelling import DEFAULT_MEANS, Kept, Labelling, LabelStream, Means, labelled
 
 PART_REPORTS = 10_000
@@ -185,6 +186,7 @@ def _task(using: Labelling, source: Source, *, form: str, part_reports: int = 1,
             model=labeler.model,
         ),
         sections=using.settings.sections,
+        splitting=SPLITTING_VERSION,
         binary=binary,
         policies=label_set.prediction_policies.as_json() if binary else None,
         form="parquet" if form == "parquet" else "csv",
