@@ -125,6 +125,15 @@ _SOURCES = (
     """SELECT s.at, s.actor, 'revision signed by a second person', 'revision ' || r.number, json_object('prompt',
         s.prompt_hash, 'evaluation', s.evaluation_hash, 'comment', s.comment)
     FROM signatures AS s JOIN revisions AS r ON r.prompt_hash = s.prompt_hash ORDER BY s.at, s.id""",
+    """SELECT at, actor, 'data set of generated reports made', name, json_object('hash', hash, 'task', task,
+        'file', file, 'studies', (SELECT COUNT(*) FROM data_set_studies WHERE data_set_hash = hash))
+    FROM data_sets ORDER BY at, position""",
+    """SELECT s.at, s.actor, 'generated reports imported', s.system, json_object('data_set', d.name, 'task', d.task,
+        'file', s.file, 'hash', s.hash)
+    FROM submissions AS s JOIN data_sets AS d ON d.hash = s.data_set_hash ORDER BY s.at, s.id""",
+    """SELECT m.at, m.actor, 'metric scores imported', m.metric, json_object('data_set', d.name, 'task', d.task,
+        'file', m.file)
+    FROM metric_imports AS m JOIN data_sets AS d ON d.hash = m.data_set_hash ORDER BY m.at, m.id""",
     """SELECT d.at, d.actor, 'revision ' || d.status, 'revision ' || r.number, json_object('prompt', d.prompt_hash,
         'reason', d.reason, 'evaluation', d.evaluation_hash, 'signed', json(d.signed), 'override', d.override)
     FROM decisions AS d JOIN revisions AS r ON r.prompt_hash = d.prompt_hash ORDER BY d.at, d.id""",

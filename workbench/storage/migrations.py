@@ -524,6 +524,69 @@ STEPS: tuple[tuple[str, tuple[str, ...]], ...] = (
             *_fixed("signatures"),
         ),
     ),
+    (
+        "0018_leaderboard",
+        # Report generators: the studies they are scored on, what each wrote, and scores that were computed elsewhere.
+        (
+            """CREATE TABLE data_sets (
+                position INTEGER PRIMARY KEY,
+                hash TEXT NOT NULL UNIQUE,
+                name TEXT NOT NULL,
+                task TEXT NOT NULL,
+                file TEXT NOT NULL,
+                actor TEXT NOT NULL,
+                at TEXT NOT NULL,
+                UNIQUE (name, task)
+            ) STRICT""",
+            """CREATE TABLE data_set_studies (
+                data_set_hash TEXT NOT NULL REFERENCES data_sets (hash),
+                study_id TEXT NOT NULL,
+                patient_id TEXT NOT NULL,
+                reference TEXT,
+                PRIMARY KEY (data_set_hash, study_id)
+            ) STRICT, WITHOUT ROWID""",
+            """CREATE TABLE submissions (
+                id INTEGER PRIMARY KEY,
+                data_set_hash TEXT NOT NULL REFERENCES data_sets (hash),
+                system TEXT NOT NULL,
+                hash TEXT NOT NULL,
+                file TEXT NOT NULL,
+                actor TEXT NOT NULL,
+                at TEXT NOT NULL
+            ) STRICT""",
+            "CREATE INDEX submissions_by_data_set ON submissions (data_set_hash, system)",
+            """CREATE TABLE submission_texts (
+                submission_id INTEGER NOT NULL REFERENCES submissions (id),
+                study_id TEXT NOT NULL,
+                text TEXT,
+                PRIMARY KEY (submission_id, study_id)
+            ) STRICT, WITHOUT ROWID""",
+            """CREATE TABLE metric_imports (
+                id INTEGER PRIMARY KEY,
+                data_set_hash TEXT NOT NULL REFERENCES data_sets (hash),
+                metric TEXT NOT NULL,
+                higher_is_better INTEGER NOT NULL CHECK (higher_is_better IN (0, 1)),
+                file TEXT NOT NULL,
+                actor TEXT NOT NULL,
+                at TEXT NOT NULL
+            ) STRICT""",
+            """CREATE TABLE metric_values (
+                import_id INTEGER NOT NULL REFERENCES metric_imports (id),
+                system TEXT NOT NULL,
+                study_id TEXT NOT NULL,
+                value REAL NOT NULL,
+                PRIMARY KEY (import_id, system, study_id)
+            ) STRICT, WITHOUT ROWID""",
+            *_fixed(
+                "data_sets",
+                "data_set_studies",
+                "submissions",
+                "submission_texts",
+                "metric_imports",
+                "metric_values",
+            ),
+        ),
+    ),
 )
 
 
