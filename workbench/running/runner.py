@@ -265,7 +265,7 @@ class _Session:
         """Return what came of a text; None where the run has stopped, so that nothing can be said of it."""
         self.in_flight += 1
         try:
-            return await _outcome(self.labeler, text, key.repeat)
+            return await outcome(self.labeler, text, key.repeat)
         except CallError as error:  # closed to every text, not to this one
             self.stopped = self.stopped or self.pool.stopped or str(error)
             return None
@@ -289,7 +289,7 @@ class _Session:
         self.counts[status] += self.wanted[key]
 
 
-async def _outcome(labeler: Labeler, text: str, repeat: int) -> Extraction | Failure:
+async def outcome(labeler: Labeler, text: str, repeat: int) -> Extraction | Failure:
     """Return the extraction of a text; whatever goes wrong with it stays with it.
 
     Raises:
