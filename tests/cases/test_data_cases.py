@@ -82,7 +82,7 @@ def test_case_2_blank_0_minus_1_and_1_survive_import_database_export_and_import_
 
     out = tmp_path / "export.csv"
     write_labels(out, label_set, [RaterRow(kept.report_id, kept.rater, kept.states, kept.submitted)])
-    assert out.read_text().splitlines()[1] == "r1,Ada,1,,0,-1,1,"
+    assert out.read_text().splitlines()[1] == "r1,Ada,1,1,,0,-1,1,"
     assert read_labels(out, label_set) == imported
 
 
@@ -220,5 +220,9 @@ def test_case_24_the_order_of_labels_makes_no_difference_and_columns_are_stable(
     write_labels(tmp_path / "one.csv", label_set, one)
     write_labels(tmp_path / "other.csv", label_set, other)
     assert (tmp_path / "one.csv").read_bytes() == (tmp_path / "other.csv").read_bytes()
-    assert (tmp_path / "one.csv").read_text().startswith("report_id,rater,reviewed,effusion,edema,cavity,fracture,")
+    assert (
+        (tmp_path / "one.csv")
+        .read_text()
+        .startswith("report_id,rater,reading,reviewed,effusion,edema,cavity,fracture,")
+    )
     assert read_labels(tmp_path / "one.csv", label_set) == one

@@ -1,6 +1,7 @@
 """Four states and the reviewed mark survive a table of labels, whatever stands in its text cells."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -77,6 +78,7 @@ def test_one_file_may_hold_several_raters(file: Make, three: LabelSet) -> None:
         ("id,effusion,edema,cavity\nr1,,,\n", "no column report_id; it has id, effusion"),
         (HEADER + "r1,1,,\nr1,0,,\n", "Ada labels report r1 in row 2 and differently in row 3"),
         ("report_id,reviewed,effusion,edema,cavity\nr1,perhaps,,,\n", "row 2: the reviewed mark 'perhaps'"),
+        ("report_id,reading,effusion,edema,cavity\nr1,3,,,\n", "row 2: the reading is '3'"),
     ],
 )
 def test_a_fault_names_row_and_finding(file: Make, three: LabelSet, content: str, message: str) -> None:
@@ -112,8 +114,9 @@ ROWS = st.lists(
         reviewed=st.booleans(),
         row=st.just(0),
         comment=st.one_of(TEXT, st.sampled_from(["=cmd", "'", "-", "-1"])),
+        reading=st.sampled_from([1, 2]),
     ),
-    unique_by=lambda row: (row.report_id, row.rater),
+    unique_by=lambda row: (row.report_id, row.rater, row.reading),
     max_size=6,
 )
 
@@ -124,10 +127,7 @@ def test_what_is_written_is_read_back_equal(tmp_path: Path, three: LabelSet, row
     path = tmp_path / "labels.csv"
     assert write_labels(path, three, rows) == len(rows)
     read = read_labels(path, three)
-    numbered = [
-        RaterRow(row.report_id, row.rater, row.states, row.reviewed, number, row.comment)
-        for number, row in enumerate(rows, start=2)
-    ]
+    numbered = [replace(row, row=number) for number, row in enumerate(rows, start=2)]
     assert read == numbered
 
 
@@ -135,7 +135,7 @@ def test_the_columns_are_stable_and_numbers_are_plain(tmp_path: Path, three: Lab
     states = {"cavity": State.UNCERTAIN, "effusion": State.NOT_MENTIONED, "edema": State.ABSENT}
     write_labels(tmp_path / "out.csv", three, [RaterRow("=r1", "Ada", states, True, comment="-1")])
     assert (tmp_path / "out.csv").read_text() == (
-        "report_id,rater,reviewed,effusion,edema,cavity,comment\n'=r1,Ada,1,,0,-1,-1\n"
+        "report_id,rater,reading,reviewed,effusion,edema,cavity,comment\n'=r1,Ada,1,1,,0,-1,-1\n"
     )
 
 

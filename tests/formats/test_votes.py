@@ -55,18 +55,26 @@ def write_long(path: Path, label_set: LabelSet, votes: Iterable[Vote]) -> Path:
 
 def test_the_long_form_has_a_row_per_finding_and_says_what_was_not_reviewed(tmp_path: Path, three: LabelSet) -> None:
     marks = frozenset({Mark.TOO_FAST, Mark.COME_BACK})
-    votes: list[Vote] = [("r1", "Ada", a_vote(three, marks=marks, reason="-1")), ("r1", "Ben", None)]
+    again = a_vote(three, states={}, evidence={}, comment="", reading=2)
+    votes: list[Vote] = [
+        ("r1", "Ada", a_vote(three, marks=marks, reason="-1")),
+        ("r1", "Ada", again),
+        ("r1", "Ben", None),
+    ]
     tail = f"three,1,{three.hash}"
     when = "2026-03-01T09:30:00.000000+00:00"
     assert write_long(tmp_path / "v.csv", three, votes).read_text() == (
-        "report_id,rater,finding,state,submitted_at,reviewed,seconds,source,simulated,marks,reason,label_set,"
+        "report_id,rater,reading,finding,state,submitted_at,reviewed,seconds,source,simulated,marks,reason,label_set,"
         "label_set_version,label_set_hash,comment,evidence\n"
-        f"r1,Ada,effusion,present,{when},1,12.5,browser,0,come_back too_fast,-1,{tail},'=1+1,Small effusion.\n"
-        f"r1,Ada,edema,not_mentioned,{when},1,12.5,browser,0,come_back too_fast,-1,{tail},'=1+1,\n"
-        f"r1,Ada,cavity,uncertain,{when},1,12.5,browser,0,come_back too_fast,-1,{tail},'=1+1,\n"
-        f"r1,Ben,effusion,,,0,,,,,,{tail},,\n"
-        f"r1,Ben,edema,,,0,,,,,,{tail},,\n"
-        f"r1,Ben,cavity,,,0,,,,,,{tail},,\n"
+        f"r1,Ada,1,effusion,present,{when},1,12.5,browser,0,come_back too_fast,-1,{tail},'=1+1,Small effusion.\n"
+        f"r1,Ada,1,edema,not_mentioned,{when},1,12.5,browser,0,come_back too_fast,-1,{tail},'=1+1,\n"
+        f"r1,Ada,1,cavity,uncertain,{when},1,12.5,browser,0,come_back too_fast,-1,{tail},'=1+1,\n"
+        f"r1,Ada,2,effusion,not_mentioned,{when},1,12.5,browser,0,,,{tail},,\n"
+        f"r1,Ada,2,edema,not_mentioned,{when},1,12.5,browser,0,,,{tail},,\n"
+        f"r1,Ada,2,cavity,not_mentioned,{when},1,12.5,browser,0,,,{tail},,\n"
+        f"r1,Ben,1,effusion,,,0,,,,,,{tail},,\n"
+        f"r1,Ben,1,edema,,,0,,,,,,{tail},,\n"
+        f"r1,Ben,1,cavity,,,0,,,,,,{tail},,\n"
     )
 
 
@@ -75,6 +83,7 @@ def test_the_wide_form_is_that_of_label_files(tmp_path: Path, three: LabelSet) -
         ("r1", "Ada", a_vote(three)),
         ("r2", "Ada", a_vote(three, "r2", states={"edema": State.ABSENT}, comment="", simulated=True)),
         ("r3", "Ada", a_vote(three, "r3", states={}, comment="")),
+        ("r3", "Ada", a_vote(three, "r3", states={"edema": State.PRESENT}, comment="", reading=2)),
         ("r3", "=Ben", None),
     ]
     write_table(tmp_path / "w.csv", wide_columns(three), (wide_row(three, vote) for vote in votes))
@@ -82,12 +91,13 @@ def test_the_wide_form_is_that_of_label_files(tmp_path: Path, three: LabelSet) -
         RaterRow("r1", "Ada", {"effusion": State.PRESENT, "cavity": State.UNCERTAIN}, True, 2, "=1+1"),
         RaterRow("r2", "Ada", {"edema": State.ABSENT}, True, 3, simulated=True),
         RaterRow("r3", "Ada", {}, True, 4),
-        RaterRow("r3", "=Ben", {}, False, 5),
+        RaterRow("r3", "Ada", {"edema": State.PRESENT}, True, 5, reading=2),
+        RaterRow("r3", "=Ben", {}, False, 6),
     ]
     assert read_labels(tmp_path / "w.csv", three) == rows
     assert (tmp_path / "w.csv").read_text() == (
-        "report_id,rater,reviewed,effusion,edema,cavity,comment,simulated\n"
-        "r1,Ada,1,1,,-1,'=1+1,0\nr2,Ada,1,,0,,,1\nr3,Ada,1,,,,,0\nr3,'=Ben,0,,,,,\n"
+        "report_id,rater,reading,reviewed,effusion,edema,cavity,comment,simulated\n"
+        "r1,Ada,1,1,1,,-1,'=1+1,0\nr2,Ada,1,1,,0,,,1\nr3,Ada,1,1,,,,,0\nr3,Ada,2,1,,1,,,0\nr3,'=Ben,1,0,,,,,\n"
     )
 
 
@@ -106,6 +116,7 @@ GIVEN = st.fixed_dictionaries(
         "simulated": st.booleans(),
         "marks": st.frozensets(st.sampled_from(list(Mark))),
         "reason": WORDS,
+        "reading": st.sampled_from([1, 2]),
         "at": st.datetimes(datetime(1970, 1, 1), datetime(2100, 1, 1), timezones=st.just(UTC)),  # noqa: DTZ001
     }
 )
@@ -132,6 +143,20 @@ def test_rows_may_come_in_any_order_and_few_columns_are_enough(file: Callable[..
     states = {"effusion": State.PRESENT, "edema": State.ABSENT}
     given = a_vote(three, states=states, evidence={}, comment="", seconds=None, source="file.csv", at=NOW)
     assert read_long(path, three, now=NOW) == [ReadVote("r1", "Ada", given, 2), ReadVote("r1", "Ben", None, 3)]
+
+
+def test_a_report_read_twice_is_two_votes_and_a_file_without_readings_is_of_first_ones(
+    file: Callable[..., Path], three: LabelSet
+) -> None:
+    head = "report_id,rater,finding,state,reviewed"
+    once = [f"r1,Ada,{finding},absent,1" for finding in three.ids]
+    twice = [f"{row},2" for row in once] + [f"{row}," for row in once]
+    read = read_long(file("\n".join([f"{head},reading", *twice]) + "\n"), three, now=NOW)
+    assert [vote.given.reading for vote in read if vote.given] == [2, 1]
+    old = read_long(file("\n".join([head, *once]) + "\n"), three, now=NOW)
+    assert [vote.given.reading for vote in old if vote.given] == [1]
+    with pytest.raises(InputError, match="row 2: the reading is '3'; use 1, or 2"):
+        read_long(file(f"{head},reading\n{once[0]},3\n"), three, now=NOW)
 
 
 def test_a_file_is_long_when_it_has_findings_and_states_as_columns(file: Callable[..., Path]) -> None:

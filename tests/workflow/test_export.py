@@ -19,7 +19,7 @@ from workbench.errors import ConflictError, InputError, NotFoundError, RightsErr
 from workbench.storage import annotations as annotation_store
 from workbench.storage import cohorts as cohort_store
 from workbench.storage import rounds as round_store
-from workbench.workflow import cohorts, export, ingest, reference, rounds
+from workbench.workflow import cohorts, export, ingest, raters, reference, rounds
 from workbench.workflow.agreed import View
 from workbench.workflow.export import Shape
 from workbench.workflow.ingest import import_labels
@@ -175,6 +175,19 @@ def test_reviewed_normal_not_reviewed_and_negative_stay_apart(rated: Study, lead
     assert (str(table.schema.field("pleural_effusion").type), table["fracture"].null_count) == ("int8", 36)
 
 
+def test_a_second_reading_given_after_the_freeze_is_none_of_the_reference_but_of_the_cohort(
+    rated: Study, lead: Actor, tmp_path: Path
+) -> None:
+    give(rated, "rater1", "r1", {"fracture": State.PRESENT}, reading=2)
+    frozen = reference.freeze(rated, lead, "development")
+    before = raters.rater_statistics(rated, lead, frozen, resamples=0).again
+    give(rated, "rater1", "r2", {}, reading=2)
+    assert raters.rater_statistics(rated, lead, frozen, resamples=0).again == before
+    for name, reports in ((frozen.name, ["r1"]), ("development", ["r1", "r2"])):
+        export.export_votes(rated, lead, name, tmp_path / "v.csv", shape=Shape.WIDE)
+        assert [row["report_id"] for row in rows_of(tmp_path / "v.csv") if row["reading"] == "2"] == reports
+
+
 def test_a_reference_leaves_with_the_votes_it_was_made_of_and_no_others(
     rated: Study, lead: Actor, write_labels: Any, tmp_path: Path
 ) -> None:
@@ -300,16 +313,21 @@ def test_what_is_exported_imported_and_exported_again_is_byte_equal(tmp_path: Pa
                 continue  # not reviewed
             states = {"fracture": State.PRESENT, "pneumothorax": State.UNCERTAIN} if i % 2 else {}
             give(first, rater, report, states, comment=text, evidence=dict.fromkeys(states, text), seconds=i / 3)
+            if r == i % 3:
+                give(first, rater, report, states if i else {"fracture": State.PRESENT}, comment="again", reading=2)
     lead, other = first.actor("=Lead"), second.actor("=Lead")
-    reference.freeze(first, lead, "development", rule=VoteRule(2, 3))
+    frozen = reference.freeze(first, lead, "development", rule=VoteRule(2, 3))
     out, again = tmp_path / "out.csv", tmp_path / "again.csv"
     export.export_votes(first, lead, "development", out, shape=shape)
     done = ingest.import_labels(second, other, out)
     assert set(done.submitted) == set(list(people)[1:])
-    assert (sum(done.submitted.values()), done.not_reviewed) == (14, 4)
-    reference.freeze(second, other, "development", rule=VoteRule(2, 3))
+    assert (sum(done.submitted.values()), done.not_reviewed, done.second_readings) == (14, 4, 4)
+    copied = reference.freeze(second, other, "development", rule=VoteRule(2, 3))
     export.export_votes(second, other, "development", again, shape=shape)
     assert again.read_bytes() == out.read_bytes()
+    themselves = raters.rater_statistics(first, lead, frozen, resamples=0).again
+    assert sorted((pair.overall.reports, pair.overall.differ) for pair in themselves.pairs) == [(1, 0), (1, 1), (2, 0)]
+    assert raters.rater_statistics(second, other, copied, resamples=0).again == themselves
     cells = [cell for row in csv.reader(out.open(encoding="utf-8", newline="")) for cell in row]
     assert not any(cell.startswith(("=", "+", "@")) for cell in cells)
     assert {cell for cell in cells if cell.startswith("-")} <= {"-1"}

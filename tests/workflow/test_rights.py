@@ -466,7 +466,8 @@ PRACTICE = {"practice.check", "practice.load"}  # reports outside the study that
 AFTER_ASKING = {"run.execute", "splits.reports_of"}  # they go on with what a call that asks has handed out
 INNER = {  # parts of the calls above, which ask; nothing outside the workflow uses them
     "benchmarks.keep", "doubted.put_forward", "reference.first_look_in", "rounds.close_in", "run.label_texts",
-    "slow_down.count", "slow_down.forgive", "unsubmitted.unsubmitted_in", "votes.read_votes",
+    "slow_down.count", "slow_down.forgive", "unsubmitted.unsubmitted_in", "votes.in_order",
+    "votes.read_votes", "votes.with_second_readings",
 }  # fmt: skip
 WITHOUT_ACTOR = NAMES_AND_COUNTS | VALUES_ONLY | THE_DOOR | ON_THIS_COMPUTER | PRACTICE | AFTER_ASKING | INNER
 

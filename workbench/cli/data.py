@@ -116,9 +116,15 @@ def import_labels(
         simulated=simulated,
     )
     counts = ", ".join(f"{name}: {n}" for name, n in done.submitted.items()) or "none"
+    again = f" {done.second_readings} second readings, which never vote." if done.second_readings else ""
     Output(as_json).answer(
-        {"file": done.file, "submitted": dict(done.submitted), "not_reviewed": done.not_reviewed},
-        f"{done.file}: reports submitted by rater - {counts}; {done.not_reviewed} rows without a review.",
+        {
+            "file": done.file,
+            "submitted": dict(done.submitted),
+            "not_reviewed": done.not_reviewed,
+            "second_readings": done.second_readings,
+        },
+        f"{done.file}: reports submitted by rater - {counts}; {done.not_reviewed} rows without a review.{again}",
     )
 
 

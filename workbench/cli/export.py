@@ -41,7 +41,8 @@ def votes(
 
     Long: one row per report, rater and finding, with state, time, seconds, source, comment and evidence. Wide: one row
     per report and rater, one column per finding: 1 present, 0 absent, -1 uncertain, blank not mentioned. `reviewed`
-    tells a reviewed normal report (1) from one that its rater never submitted (0).
+    tells a reviewed normal report (1) from one that its rater never submitted (0). `reading` is 2 in the rows of a
+    report that came a second time to its rater; only rows with 1 are votes.
 
     \b
     Examples:

@@ -16,6 +16,7 @@ from workbench.formats.tables import Table, listed, read_table
 from workbench.formats.writing import guard, replacing, row_writer, unguard
 
 REPORT, RATER, REVIEWED, COMMENT, SIMULATED = "report_id", "rater", "reviewed", "comment", "simulated"
+READING = "reading"
 
 _CELL = {State.PRESENT: "1", State.ABSENT: "0", State.UNCERTAIN: "-1", State.NOT_MENTIONED: ""}
 _CODE_CELL: dict[int | None, str] = {None: "", **{state.code: cell for state, cell in _CELL.items()}}
@@ -26,6 +27,7 @@ _STATE = {
 _BLANK = {"", "nan"}
 _YES = {"1", "1.0", "true", "yes", "y", "x"}
 _NO = {"0", "0.0", "false", "no", "n"}
+_READINGS = {"": 1, "1": 1, "1.0": 1, "2": 2, "2.0": 2}
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +35,8 @@ class RaterRow:
     """One rater's labels of one report as a file has them. ``states`` leaves out what is not mentioned.
 
     ``reviewed`` says whether the rater submitted the report; ``row`` is the row of the file, 0 for none; ``simulated``
-    whether no person made the labels.
+    whether no person made the labels; ``reading`` is 2 for
+    a report that its rater read a second time, which tells how they agree with themselves and never votes.
     """
 
     report_id: str
@@ -43,6 +46,7 @@ class RaterRow:
     row: int = 0
     comment: str = ""
     simulated: bool = False
+    reading: int = 1
 
 
 def read_labels(
@@ -69,11 +73,12 @@ def read_labels(
         encoding: of the file.
 
     Values such as 1.0 and -1.0 are read as 1 and -1. The columns ``comment`` and ``simulated`` are read where they
-    are there. The same row twice counts once.
+    are there, and ``reading``: without it, and where it is blank, a row is a first reading. The same row twice counts
+    once.
 
     Raises:
         InputError: a column is missing or belongs to no finding, a value is none of the four, a report or rater is
-            blank, or one rater labels a report twice differently; row and finding are named.
+            blank, or one rater labels a report twice differently in one reading; row and finding are named.
     """
     table = read_table(path, encoding)
     if rater is None and rater_column is None:
@@ -88,10 +93,10 @@ def read_labels(
         rater_column=rater_column,
         reviewed_column=reviewed_column,
     )
-    rows: dict[tuple[str, str], RaterRow] = {}
+    rows: dict[tuple[str, str, int], RaterRow] = {}
     for cells in table.rows:
         row = reader.row(cells)
-        first = rows.setdefault((row.rater, row.report_id), row)
+        first = rows.setdefault((row.rater, row.report_id, row.reading), row)
         if (first.states, first.reviewed, first.comment) != (row.states, row.reviewed, row.comment):
             raise InputError(
                 f"{path}: {row.rater} labels report {row.report_id} in row {first.row} and differently in row "
@@ -103,8 +108,8 @@ def read_labels(
 def write_labels(path: Path, label_set: LabelSet, rows: Iterable[RaterRow]) -> int:
     """Write raters' labels as one table that ``read_labels`` reads back equal; return how many rows.
 
-    Columns: report_id, rater, reviewed (1 or 0), the findings in label-set order, comment. Text cells are guarded
-    against being run as formulas by a spreadsheet. The file appears whole or not at all.
+    Columns: report_id, rater, reading, reviewed (1 or 0), the findings in label-set order, comment. Text cells are
+    guarded against being run as formulas by a spreadsheet. The file appears whole or not at all.
 
     Raises:
         InputError: it cannot be written there.
@@ -112,11 +117,11 @@ def write_labels(path: Path, label_set: LabelSet, rows: Iterable[RaterRow]) -> i
     count = 0
     with replacing(path) as file:
         write = row_writer(file)
-        write([REPORT, RATER, REVIEWED, *label_set.ids, COMMENT])
+        write([REPORT, RATER, READING, REVIEWED, *label_set.ids, COMMENT])
         for row in rows:
             states = [_CELL[row.states.get(finding, State.NOT_MENTIONED)] for finding in label_set.ids]
             mark = "1" if row.reviewed else "0"
-            write([guard(row.report_id), guard(row.rater), mark, *states, guard(row.comment)])
+            write([guard(row.report_id), guard(row.rater), str(row.reading), mark, *states, guard(row.comment)])
             count += 1
     return count
 
@@ -136,6 +141,14 @@ def writing_codes(path: Path, label_set: LabelSet) -> Iterator[Callable[[str, Se
         write = row_writer(file)
         write([REPORT, *label_set.ids])
         yield lambda report_id, codes: write([guard(report_id), *[_CODE_CELL[code] for code in codes]])
+
+
+def reading_of(cell: str, where: object) -> int:
+    """Return which reading of a report a cell says: 1 where it is blank. Raises InputError for any but 1 and 2."""
+    reading = _READINGS.get(cell.strip())
+    if reading is None:
+        raise InputError(f"{where}: the reading is {cell!r}; use 1, or 2 for a report read a second time.")
+    return reading
 
 
 class _Reader:
@@ -158,7 +171,8 @@ class _Reader:
         self.reviewed_at = table.columns.index(reviewed_column) if reviewed_column in table.columns else None
         self.comment_at = table.columns.index(COMMENT) if COMMENT in table.columns else None
         self.simulated_at = table.columns.index(SIMULATED) if SIMULATED in table.columns else None
-        others = {report_column, rater_column or RATER, reviewed_column, COMMENT, SIMULATED, ""}
+        self.reading_at = table.columns.index(READING) if READING in table.columns else None
+        others = {report_column, rater_column or RATER, READING, reviewed_column, COMMENT, SIMULATED, ""}
         _require_findings(table, label_set, others)
         self.findings = [(finding, table.columns.index(finding)) for finding in label_set.ids]
 
@@ -176,6 +190,7 @@ class _Reader:
             row=self.place.row,
             comment="" if self.comment_at is None else unguard(cells[self.comment_at]),
             simulated=self._mark(cells, self.simulated_at, SIMULATED, blank=False),
+            reading=1 if self.reading_at is None else reading_of(cells[self.reading_at], self.place),
         )
 
     def _state(self, finding: str, cell: str) -> State | None:

@@ -1,8 +1,9 @@
 """Raters' votes as tables: long, one row per report, rater and finding, with all that is known of each; and wide.
 
 Both say which reports a rater reviewed: a reviewed normal report has the state not_mentioned throughout (long) or is
-blank with a 1 under ``reviewed`` (wide); one that its rater never submitted is blank with a 0. Columns come in a fixed
-order, findings in that of the label set.
+blank with a 1 under ``reviewed`` (wide); one that its rater never submitted is blank with a 0. ``reading`` is 2 where a
+rater read the same report a second time, unannounced: it tells how they agree with themselves and never votes. Columns
+come in a fixed order, findings in that of the label set.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -14,7 +15,7 @@ from workbench.domain.annotations import Annotation, Mark
 from workbench.domain.findings import LabelSet, State
 from workbench.errors import InputError
 from workbench.formats.exports import Column, Kind
-from workbench.formats.labels import COMMENT, RATER, REPORT, REVIEWED, SIMULATED
+from workbench.formats.labels import COMMENT, RATER, READING, REPORT, REVIEWED, SIMULATED, reading_of
 from workbench.formats.tables import Table, listed, read_table
 from workbench.formats.writing import unguard
 
@@ -22,6 +23,7 @@ FINDING, STATE = "finding", "state"
 LONG = (
     Column(REPORT),
     Column(RATER),
+    Column(READING, Kind.WHOLE),
     Column(FINDING),
     Column(STATE),
     Column("submitted_at", Kind.INSTANT),
@@ -65,6 +67,7 @@ def wide_columns(label_set: LabelSet) -> tuple[Column, ...]:
     return (
         Column(REPORT),
         Column(RATER),
+        Column(READING, Kind.WHOLE),
         Column(REVIEWED, Kind.FLAG),
         *findings,
         Column(COMMENT),
@@ -73,12 +76,12 @@ def wide_columns(label_set: LabelSet) -> tuple[Column, ...]:
 
 
 def wide_row(label_set: LabelSet, vote: Vote) -> list[object]:
-    """Return the row of one report and rater in the wide form."""
+    """Return the row of one reading of a report in the wide form."""
     report_id, rater, given = vote
     states = given.states if given else {}
     labels = (_LABELS[states.get(finding, State.NOT_MENTIONED)] for finding in label_set.ids)
     rest = (given.comment or None, given.simulated) if given else (None, None)
-    return [report_id, rater, given is not None, *labels, *rest]
+    return [report_id, rater, given.reading if given else 1, given is not None, *labels, *rest]
 
 
 def long_rows(label_set: LabelSet, votes: Iterable[Vote]) -> Iterator[Sequence[object]]:
@@ -87,13 +90,14 @@ def long_rows(label_set: LabelSet, votes: Iterable[Vote]) -> Iterator[Sequence[o
     for report_id, rater, given in votes:
         if given is None:
             for finding in label_set.ids:
-                yield (report_id, rater, finding, None, None, False, *[None] * 5, *named, None, None)
+                yield (report_id, rater, 1, finding, None, None, False, *[None] * 5, *named, None, None)
             continue
         noted = (" ".join(sorted(given.marks)) or None, given.reason or None)
         about = (given.at, True, given.seconds, given.source or None, given.simulated, *noted, *named)
         for finding in label_set.ids:
             state = given.states.get(finding, State.NOT_MENTIONED).value
-            yield (report_id, rater, finding, state, *about, given.comment or None, given.evidence.get(finding) or None)
+            quoted = given.evidence.get(finding) or None
+            yield (report_id, rater, given.reading, finding, state, *about, given.comment or None, quoted)
 
 
 def is_long(path: Path, encoding: str = "utf-8") -> bool:
@@ -110,7 +114,7 @@ def read_long(path: Path, label_set: LabelSet, *, now: datetime, encoding: str =
     """Return the votes of a long table, in the order in which each first appears.
 
     Rows may come in any order. Columns report_id, rater, finding, state and reviewed are needed; where others are
-    missing, ``now`` is when the labels were submitted and the file is their source.
+    missing, ``now`` is when the labels were submitted, the file is their source and all are first readings.
 
     Raises:
         InputError: a column is missing or unknown, a value is not what its column holds, a finding of a vote is missing
@@ -151,14 +155,15 @@ class _LongReader:
         self.findings = frozenset(label_set.ids)
         self.label_set_hash = label_set.hash
         self.now = now
-        self.read: dict[tuple[str, str], _Open | ReadVote] = {}
+        self.read: dict[tuple[str, str, int], _Open | ReadVote] = {}
 
     def add(self, cells: Sequence[str]) -> None:
         report_id, rater = (unguard(cells[self.at[name]].strip()) for name in (REPORT, RATER))
         if not report_id or not rater:
             raise InputError(f"{self.place}: the {'rater' if report_id else 'report id'} is blank.")
+        key = report_id, rater, reading_of(cells[self.at[READING]], self.place) if READING in self.at else 1
         common = tuple(cells[self.at[name]] if name in self.at else "" for name in _OF_VOTE)
-        vote = self.read.setdefault((report_id, rater), _Open(self.place.row, common))
+        vote = self.read.setdefault(key, _Open(self.place.row, common))
         if isinstance(vote, ReadVote):
             raise InputError(
                 f"{self.place}: {rater} labels report {report_id} from row {vote.row} on and once more here; keep one."
@@ -176,7 +181,7 @@ class _LongReader:
         if "evidence" in self.at and (quoted := unguard(cells[self.at["evidence"]])):
             vote.evidence[finding] = quoted
         if len(vote.states) == len(self.findings):  # nothing more can come, and a vote is smaller than its rows
-            self.read[report_id, rater] = self._vote(report_id, rater, vote)
+            self.read[key] = self._vote(*key, vote)
 
     def _state(self, finding: str, cell: str) -> State | None:
         if cell and cell not in _STATES:
@@ -185,12 +190,12 @@ class _LongReader:
 
     def votes(self) -> list[ReadVote]:
         """Return what was read, once every row is in."""
-        return [vote if isinstance(vote, ReadVote) else self._vote(*who, vote) for who, vote in self.read.items()]
+        return [vote if isinstance(vote, ReadVote) else self._vote(*key, vote) for key, vote in self.read.items()]
 
-    def _vote(self, report_id: str, rater: str, vote: _Open) -> ReadVote:
-        return ReadVote(report_id, rater, self._given(report_id, rater, vote), vote.row)
+    def _vote(self, report_id: str, rater: str, reading: int, vote: _Open) -> ReadVote:
+        return ReadVote(report_id, rater, self._given(report_id, rater, reading, vote), vote.row)
 
-    def _given(self, report_id: str, rater: str, vote: _Open) -> Annotation | None:
+    def _given(self, report_id: str, rater: str, reading: int, vote: _Open) -> Annotation | None:
         where = f"{self.place.path}, row {vote.row}"
         common = dict(zip(_OF_VOTE, vote.common, strict=True))
         self._check_label_set(where, common["label_set_hash"].strip())
@@ -216,6 +221,7 @@ class _LongReader:
             seconds=_seconds(where, common["seconds"].strip()),
             source=unguard(common["source"]) if "source" in self.at else self.place.path.name,
             simulated=bool(common[SIMULATED].strip()) and _flag(where, SIMULATED, common[SIMULATED]),
+            reading=reading,
             marks=_marks(where, common["marks"]),
             reason=unguard(common["reason"]),
         )

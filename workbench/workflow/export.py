@@ -5,7 +5,7 @@ until then whoever leads a study sees progress and no labels (method 6). Nothing
 before it is unlocked on record (method 18). Whoever exports has seen the counts, so adjudication ends (method 3).
 """
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from enum import StrEnum
@@ -16,7 +16,6 @@ from sqlite3 import Connection
 import numpy as np
 
 from workbench.domain.actors import Actor, Role
-from workbench.domain.annotations import Annotation
 from workbench.domain.cohorts import Cohort, Purpose
 from workbench.domain.findings import MISSING, LabelSet, State
 from workbench.errors import ConflictError, NotFoundError, RightsError
@@ -38,6 +37,7 @@ from workbench.workflow.cohorts import list_cohorts, require_unlocked
 from workbench.workflow.reference import asked_for
 from workbench.workflow.rounds import last_round
 from workbench.workflow.study import Study
+from workbench.workflow.votes import in_order, with_second_readings
 
 
 class Shape(StrEnum):
@@ -80,8 +80,8 @@ def export_votes(
 ) -> Exported:
     """Write the raters' submitted labels of a closed round, reports that a rater did not submit marked as such.
 
-    ``import labels`` takes either shape in again, with the same raters and the same marks; the long one also with
-    times, evidence and sources.
+    What a rater read a second time, unannounced, has rows of its own with ``reading`` 2. ``import labels`` takes either
+    shape in again, with the same raters, readings and marks; the long one also with times, evidence and sources.
 
     Args:
         study: the study.
@@ -99,7 +99,7 @@ def export_votes(
     written = _form(study, path, form)
     with study.database.snapshot() as conn:
         closed = _closed(study, actor, conn, name, to="export its votes")
-        votes = _counted_votes(conn, closed) if closed.counted else _all_votes(conn, closed)
+        votes = _readings(conn, closed)
         if shape is Shape.WIDE:
             columns = wide_columns(closed.label_set)
             count = write_table(path, columns, (wide_row(closed.label_set, vote) for vote in votes), written)
@@ -313,33 +313,14 @@ def _named(conn: Connection, heads: Sequence[ReferenceHead], name: str | None) -
     return found[0]
 
 
-def _all_votes(conn: Connection, closed: _Closed) -> Iterator[Vote]:
-    members, label_set_hash = closed.cohort.members, closed.reference.label_set_hash
-    raters = tuple(annotation_store.submitted_counts(conn, list(members), label_set_hash))
-    given = annotation_store.iterate_submitted(conn, closed.cohort.name, label_set_hash)
-    return _votes(members, raters, given)
-
-
-def _counted_votes(conn: Connection, closed: _Closed) -> Iterator[Vote]:
-    """Yield the votes that the reference was made of, whatever was imported since."""
-    head = closed.reference
-    given = annotation_store.iterate_submitted(
-        conn, closed.cohort.name, head.label_set_hash, until=head.last_annotation
-    )
-    return _votes(closed.cohort.members, head.raters, given)
-
-
-def _votes(report_ids: Collection[str], raters: Sequence[str], given: Iterator[Annotation]) -> Iterator[Vote]:
-    """Yield each report and rater in order, with what the rater submitted of it; ``given`` is in the same order."""
-    by_report = groupby(given, key=lambda annotation: annotation.report_id)
-    coming = next(by_report, None)
-    for report_id in sorted(report_ids):
-        submitted: dict[str, Annotation] = {}
-        if coming is not None and coming[0] == report_id:
-            submitted = {annotation.rater: annotation for annotation in coming[1]}
-            coming = next(by_report, None)
-        for rater in raters:
-            yield report_id, rater, submitted.get(rater)
+def _readings(conn: Connection, closed: _Closed) -> Iterator[Vote]:
+    """Yield everybody's votes and second readings, or those the reference was made of, whatever was imported since."""
+    head, cohort = closed.reference, closed.cohort
+    raters, until = head.raters, head.last_annotation
+    if not closed.counted:
+        raters, until = tuple(annotation_store.submitted_counts(conn, list(cohort.members), head.label_set_hash)), None
+    first = in_order(conn, cohort, raters, label_set_hash=head.label_set_hash, until=until)
+    return with_second_readings(conn, cohort, first, label_set_hash=head.label_set_hash, until=until)
 
 
 def _reference_rows(conn: Connection, closed: _Closed) -> Iterator[Sequence[object]]:
@@ -379,7 +360,9 @@ def _agreement(study: Study, conn: Connection, closed: _Closed, view: View) -> A
     findings, raters = closed.label_set.ids, closed.reference.raters
     report_ids = sorted(closed.cohort.members)
     codes = np.full((len(report_ids), len(findings), len(raters)), MISSING, dtype=np.int8)
-    for i, (_, _, given) in enumerate(_counted_votes(conn, closed)):
+    head = closed.reference
+    counted = in_order(conn, closed.cohort, raters, label_set_hash=head.label_set_hash, until=head.last_annotation)
+    for i, (_, _, given) in enumerate(counted):
         if given is not None:
             labels = [given.states.get(finding, State.NOT_MENTIONED).code for finding in findings]
             codes[i // len(raters), :, i % len(raters)] = labels

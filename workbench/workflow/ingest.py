@@ -75,11 +75,14 @@ def import_reports(
 
 @dataclass(frozen=True, slots=True)
 class LabelImport:
-    """What an import of labels did: reports submitted per rater, and rows that no rater had reviewed."""
+    """What an import of labels did: reports submitted per rater, rows that no rater had reviewed, and second readings,
+    which never vote.
+    """
 
     file: str
     submitted: Mapping[str, int]
     not_reviewed: int
+    second_readings: int = 0
 
 
 def import_labels(
@@ -141,8 +144,8 @@ def import_labels(
             conn, "labels", path.name, file_hash=source_hash(path), actor=actor.name, at=now, rows=len(votes)
         )
         annotation_store.append_many(conn, submitted)
-    counts = Counter(given.rater for given in submitted)
-    return LabelImport(path.name, dict(counts), len(votes) - len(submitted))
+    counts = Counter(given.rater for given in submitted if given.reading == 1)
+    return LabelImport(path.name, dict(counts), len(votes) - len(submitted), len(submitted) - counts.total())
 
 
 def _check_reports_known(known: set[str], votes: Sequence[ReadVote], file: str) -> None:
@@ -167,5 +170,6 @@ def _vote(study: Study, row: RaterRow, file: str, at: datetime) -> ReadVote:
         comment=row.comment,
         source=file,
         simulated=row.simulated,
+        reading=row.reading,
     )
     return ReadVote(row.report_id, row.rater, given, row.row)

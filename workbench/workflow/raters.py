@@ -67,7 +67,7 @@ def rater_statistics(
     patients = _patients(study, votes.report_ids)
     ids, policies = study.label_set.ids, reference.vote_policies
     ratings = seen_as(view, votes.codes, ids, policies)
-    first, second = _readings(study, votes)
+    first, second = _readings(study, reference, votes)
     asked = asked_for(study, cohort_of(study, reference))
     every = np.concatenate([votes.codes, *(codes[..., None] for codes in second.values())], axis=2)
     answers = categories(view, every, asked)
@@ -124,14 +124,24 @@ def _patients(study: Study, report_ids: Sequence[str]) -> list[str]:
     return [patient_of[report] for report in report_ids]
 
 
-def _readings(study: Study, votes: Votes) -> tuple[Mapping[str, Codes], Mapping[str, Codes]]:
-    """Return first and second readings as four-state codes [report, finding] by rater, MISSING where not read twice."""
+def _readings(study: Study, reference: Reference, votes: Votes) -> tuple[Mapping[str, Codes], Mapping[str, Codes]]:
+    """Return first and second readings as four-state codes [report, finding] by rater, MISSING where not read twice.
+
+    Both as they stood when the reference was frozen.
+    """
     first, second = {}, {}
     row_of = {report: i for i, report in enumerate(votes.report_ids)}
     for at, rater in enumerate(votes.raters):
         codes = np.full(votes.codes.shape[:2], MISSING, dtype=np.int8)
         with study.database.read() as conn:
-            again = annotation_store.latest(conn, list(votes.report_ids), study.label_set.hash, rater=rater, reading=2)
+            again = annotation_store.latest(
+                conn,
+                list(votes.report_ids),
+                reference.label_set_hash,
+                rater=rater,
+                until=reference.last_annotation,
+                reading=2,
+            )
         for annotation in again:
             codes[row_of[annotation.report_id]] = [
                 annotation.states.get(finding, State.NOT_MENTIONED).code for finding in study.label_set.ids

@@ -1,7 +1,9 @@
-"""The raters' labels of a cohort as one array."""
+"""The raters' labels of a cohort: as one array, and one after the other."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import groupby
+from sqlite3 import Connection
 
 import numpy as np
 
@@ -9,6 +11,7 @@ from workbench.domain.annotations import Annotation
 from workbench.domain.cohorts import Cohort
 from workbench.domain.findings import MISSING, State
 from workbench.evaluation.consensus import Codes
+from workbench.formats.votes import Vote
 from workbench.storage import annotations as annotation_store
 from workbench.workflow.study import Study
 
@@ -71,3 +74,34 @@ def _codes(
                 row.states.get(finding, State.NOT_MENTIONED).code for finding in finding_ids
             ]
     return codes
+
+
+def in_order(
+    conn: Connection, cohort: Cohort, raters: Sequence[str], *, label_set_hash: str, until: int | None = None
+) -> Iterator[Vote]:
+    """Yield each report of a cohort and rater, in order, with what the rater submitted of it at the first reading.
+
+    ``label_set_hash`` and ``until`` are as in ``read_votes``; nothing is held but one report's labels.
+    """
+    given = annotation_store.iterate_submitted(conn, cohort.name, label_set_hash, until=until)
+    by_report = groupby(given, key=lambda annotation: annotation.report_id)
+    coming = next(by_report, None)
+    for report_id in sorted(cohort.members):
+        submitted: dict[str, Annotation] = {}
+        if coming is not None and coming[0] == report_id:
+            submitted = {annotation.rater: annotation for annotation in coming[1]}
+            coming = next(by_report, None)
+        for rater in raters:
+            yield report_id, rater, submitted.get(rater)
+
+
+def with_second_readings(
+    conn: Connection, cohort: Cohort, votes: Iterator[Vote], *, label_set_hash: str, until: int | None = None
+) -> Iterator[Vote]:
+    """Yield votes, each followed by what its rater submitted when the same report came a second time."""
+    again = annotation_store.latest(conn, list(cohort.members), label_set_hash, until=until, reading=2)
+    second = {(annotation.report_id, annotation.rater): annotation for annotation in again}
+    for report_id, rater, given in votes:
+        yield report_id, rater, given
+        if (report_id, rater) in second:
+            yield report_id, rater, second[report_id, rater]
