@@ -1,16 +1,13 @@
 """Label-set files: the findings of a study with the definitions raters work by, in YAML 1.2."""
 
-from io import StringIO
 from pathlib import Path
 from typing import Annotated
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
-from ruamel.yaml import YAML
-from ruamel.yaml.error import MarkedYAMLError, YAMLError
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 from workbench.domain.findings import Finding, LabelSet, Policies, Policy
 from workbench.errors import InputError
-from workbench.formats.tables import Place, lines
+from workbench.formats.yaml_files import read_model
 
 
 def _id(value: str) -> str:
@@ -71,20 +68,7 @@ def read_label_set(path: Path) -> LabelSet:
         InputError: the file cannot be read or is no YAML; a key is unknown, missing or given twice; a value is of the
             wrong kind; two findings share an id or name; a policy names a finding that is not in the set.
     """
-    text = "".join(lines(path, "utf-8", Place(path)))
-    try:
-        value = YAML(typ="safe", pure=True).load(StringIO(text))
-    except MarkedYAMLError as error:
-        line = f", line {error.problem_mark.line + 1}" if error.problem_mark else ""
-        problem = " ".join(str(error.problem).split())
-        raise InputError(f"{path}{line}: the YAML cannot be read: {problem}.") from error
-    except (YAMLError, RecursionError, ValueError) as error:
-        said = "it is nested too deeply" if isinstance(error, RecursionError) else " ".join(str(error).split())
-        raise InputError(f"{path}: the YAML cannot be read: {said}.") from error
-    try:
-        file = _File.model_validate(value)
-    except ValidationError as error:
-        raise InputError(f"{path}: {_first(error, value)}") from error
+    file = read_model(path, _File, "findings")
     _require_distinct(path, [f.id for f in file.findings], "id")
     _require_distinct(path, [f.name for f in file.findings], "name")
     label_set = LabelSet(
@@ -110,26 +94,3 @@ def _require_distinct(path: Path, names: list[str], what: str) -> None:
     twice = next((name for name in names if names.count(name) > 1), None)
     if twice is not None:
         raise InputError(f"{path}: two findings have the {what} {twice}; each needs its own.")
-
-
-def _first(error: ValidationError, value: object) -> str:
-    """Return the first fault in words, with the finding's id rather than its place in a list."""
-    if not isinstance(value, dict):
-        return "it should hold id, version, title, policies and findings."
-    fault = error.errors()[0]
-    where = " ".join(_step(step, value) for step in fault["loc"] if step != "findings" or len(fault["loc"]) == 1)
-    if fault["type"] == "extra_forbidden":
-        return f"{where} is no key that a label set has; remove it or correct its spelling."
-    if fault["type"] == "missing":
-        return f"{where} is missing."
-    said = fault["msg"].removeprefix("Value error, ")
-    said = said.replace("Input should be a valid string", "should be text: put it in quotation marks")
-    return f"{where} {said[0].lower()}{said[1:]}."
-
-
-def _step(step: str | int, value: dict[object, object]) -> str:
-    findings = value.get("findings")
-    if isinstance(step, int) and isinstance(findings, list) and step < len(findings):
-        finding = findings[step]
-        return f"finding {finding.get('id', step + 1)}," if isinstance(finding, dict) else f"finding {step + 1}"
-    return str(step)
