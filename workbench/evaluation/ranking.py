@@ -13,7 +13,7 @@ a metric's mean over the studies that have a value in all of them. So a study th
 """
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
@@ -33,17 +33,13 @@ from workbench.evaluation.intervals import (
     with_interval,
 )
 from workbench.evaluation.numbers import Figure, undefined
+from workbench.evaluation.swapping import EQUAL, Score, swap_p_values
 
 RESAMPLES = 1000
 LEVEL = 0.05  # of the corrected p-value under which two systems are separated
 DRAWS_PER_PAIR = 40  # the smallest possible p-value, times the number of pairs, has to stay well below LEVEL
-BLOCK = 500  # permutations held at once
-EQUAL = 1e-12  # differences below it are rounding
 NO_STUDY = "no study has a value in every system"
 NO_POSITIVE = "no positive in the reference is scored in every system"
-
-# A system's sums [..., column] and what all systems share [..., column] -> its value [...], NaN where undefined.
-_Score = Callable[[Numbers, Numbers], Numbers]
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,7 +120,7 @@ class _Common:
     systems: Sequence[str]
     own: Numbers
     shared: Numbers
-    score: _Score
+    score: Score
     higher_is_better: bool
     n_studies: int
     left_out: int
@@ -275,7 +271,11 @@ def _rank(ground: _Common, resamples: int, seed: int) -> Ranking:
     order = sorted(range(n_systems), key=lambda i: (-values[i] if ground.higher_is_better else values[i], names[i]))
     pairs = list(combinations(order, 2))
     draws = max(resamples, DRAWS_PER_PAIR * len(pairs)) if ground.n else 0
-    p_values = _permute(ground, values, pairs, draws, seed) if ground.n else [None] * len(pairs)
+    p_values: list[float | None] = [None] * len(pairs)
+    if ground.n:
+        p_values = list(
+            swap_p_values(ground.own, ground.shared, ground.score, values=values, pairs=pairs, draws=draws, seed=seed)
+        )
     compared = _pairs(ground, values, samples, pairs, p_values)
     return Ranking(
         systems=_places(ground, values, samples, order, compared),
@@ -300,29 +300,6 @@ def _bootstrap(ground: _Common, resamples: int, seed: int) -> Numbers:
     own = sums[:, : n_systems * n_columns].reshape(-1, n_systems, n_columns)
     samples = ground.score(own, sums[:, None, n_systems * n_columns :])
     return samples[~np.isnan(samples).any(axis=1)]
-
-
-def _permute(
-    ground: _Common, values: Numbers, pairs: Sequence[tuple[int, int]], draws: int, seed: int
-) -> list[float | None]:
-    """Return the two-sided p-value of each pair under swapping the two systems' reports patient by patient.
-
-    What is swapped is summed per system, once for all pairs: with the same patients swapped, a pair exchanges the
-    difference of the two systems' sums.
-    """
-    n_patients, n_systems, n_columns = ground.own.shape
-    generator = np.random.default_rng([seed, 1])  # other draws than the bootstrap's
-    flat, whole, shared = ground.own.reshape(n_patients, -1), ground.own.sum(axis=0), ground.shared.sum(axis=0)
-    far = [0] * len(pairs)
-    for start in range(0, draws if pairs else 0, BLOCK):
-        rows = min(BLOCK, draws - start)
-        swaps = generator.integers(0, 2, size=(rows, n_patients), dtype=np.int8).astype(np.float64)
-        swapped = np.ascontiguousarray((swaps @ flat).reshape(rows, n_systems, n_columns).transpose(1, 0, 2))
-        for at, (one, other) in enumerate(pairs):
-            exchanged = swapped[one] - swapped[other]
-            apart = ground.score(whole[one] - exchanged, shared) - ground.score(whole[other] + exchanged, shared)
-            far[at] += int(np.count_nonzero(np.abs(apart) >= abs(values[one] - values[other]) - EQUAL))
-    return [(1 + count) / (1 + draws) for count in far]
 
 
 def _pairs(
