@@ -34,7 +34,7 @@ chosen = known[0]
 if len(known) > 1:
     picked = top.selectbox("Version", [r.name for r in known], key=f"reference.version.{name}", width=260)
     chosen = next(r for r in known if r.name == picked)
-items = reference_panel.left_open(here, chosen, known)
+items = reference_panel.left_open(here, chosen)
 if items and here.may(Role.LEAD, Role.ADMIN, Role.ADJUDICATOR):
     reference_panel.choice(here, chosen, items)
 elif items:

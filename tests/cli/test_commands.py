@@ -167,6 +167,16 @@ def test_freezing_a_locked_cohort_is_done_and_shows_nothing_of_it(workbench: Run
     assert workbench("history", "--study", study, "--json").json["reference"]["name"] == "development-1"
 
 
+def test_freezing_what_was_seen_promises_no_blind_adjudication(workbench: Run, study: str) -> None:
+    freeze = ("reference", "freeze", "development", "--reason", "again", "--incomplete", "--study", study)
+    told = workbench(*freeze)
+    assert "so development-1 can no longer be adjudicated blind" in " ".join(told.out.split()), told.err
+    assert "until somebody looks" not in told.out
+    frozen = workbench(*freeze, "--json").json
+    assert (frozen["to_adjudicate"], frozen["left_open"] > 0) == (0, True)
+    assert str(frozen["not_adjudicated_because"]) in " ".join(told.out.split())
+
+
 def test_the_version_is_told(workbench: Run) -> None:
     from workbench import __version__
 

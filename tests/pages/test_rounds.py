@@ -135,6 +135,10 @@ def test_the_page_looks_at_no_count_before_the_lead_chooses(open_page: Open, ope
     assert not app.exception
     assert f"{LEAD} looked at the counts" in adjudicate.closed_because(open_vote, vote)
     assert len(app.main.get("plotly_chart")) == 1
+    app.session_state["reference.tabs"] = "Versions"
+    app.run()
+    assert adjudicate.left_open(open_vote, vote).told in words(app)
+    assert "can no longer be adjudicated blind" in words(app)
 
 
 def test_a_rater_cannot_end_the_adjudication(open_page: Open, open_vote: Study) -> None:

@@ -431,7 +431,8 @@ CALLS = {
 
 # Calls that ask nobody who they are, and why nothing crosses a right in them.
 NAMES_AND_COUNTS = {  # names, counts, states of work and texts of prompts: everybody in a study may know them
-    "adjudicate.closed_because", "annotate.ratable_cohorts", "browse.count_reports", "browse.decisions",
+    "adjudicate.closed_because", "adjudicate.left_open",
+    "annotate.ratable_cohorts", "browse.count_reports", "browse.decisions",
     "data_use.egress", "data_use.egress_of", "data_use.openings", "data_use.permission", "data_use.require_allowed",
     "labelers.capability", "labelers.card", "labelers.cards", "labelers.hello", "labelers.require_ready",
     "cohorts.get_cohort", "cohorts.list_cohorts", "cohorts.locked_report_ids", "cohorts.require_unlocked",

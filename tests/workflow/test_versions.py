@@ -61,7 +61,11 @@ def test_whoever_saw_the_first_versions_counts_cannot_adjudicate_the_second_blin
     import_labels(rated, lead, write_labels("rater6.csv", ("r5", "1", {"pneumothorax": "1"})))
     second = freeze(rated, lead, "development", reason="rater 6 had left r5 out")
     assert adjudicate.closed_because(rated, second) == ""
+    assert "can be adjudicated blind until somebody looks" in adjudicate.left_open(rated, second).told
     summarize(rated, lead, first)
     told = adjudicate.closed_because(rated, second)
     assert "Dr. Lead looked at the counts of development-1" in told
     assert "so development-2 can no longer be adjudicated blind" in told
+    left = adjudicate.left_open(rated, second)
+    assert left.items > 0
+    assert left.told.endswith(told)

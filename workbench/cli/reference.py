@@ -59,7 +59,7 @@ def freeze(
         reason=reason,
         incomplete=incomplete,
     )
-    still_open = len(adjudicate.open_keys(made))
+    left_open = adjudicate.left_open(opened, made)
     left = unsubmitted(opened, actor, cohort, made.raters)
     lines = [
         f"Reference {made.name} ({short(made.hash)}) is frozen: {made.rule.k} of {made.rule.n} votes.",
@@ -67,11 +67,8 @@ def freeze(
         *(["Some of its votes are simulated."] if made.simulated else []),
         *(f"Counted as missing votes: {one.told}." for one in left),
     ]
-    if still_open:
-        lines.append(
-            f"{still_open} ties and short votes can be adjudicated blind; the first look at its counts "
-            f"(`workbench reference show {made.name}`) or a score on it ends that."
-        )
+    if left_open.told:
+        lines.append(left_open.told)
     Output(as_json).answer(
         {
             "name": made.name,
@@ -84,7 +81,9 @@ def freeze(
             "parent": made.parent_hash,
             "reason": made.reason,
             "not_submitted": {one.rater: one.missing for one in left},
-            "to_adjudicate": still_open,
+            "to_adjudicate": 0 if left_open.closed else left_open.items,
+            "left_open": left_open.items,
+            "not_adjudicated_because": left_open.closed,
         },
         *lines,
     )

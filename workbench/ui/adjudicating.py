@@ -19,16 +19,11 @@ STYLE = """<style>
 def candidates(here: state.Here) -> tuple[list[Reference], list[str]]:
     """Return the votes that can still be adjudicated, and for the others in a sentence each why they cannot."""
     known = [data.get_reference(here, card.name) for card in data.reference_cards(here)]
-    finished = {reference.parent_hash for reference in known if reference.adjudicated}
     still, why = [], []
     for reference in known:
         if reference.adjudicated:
             continue
-        if reference.hash in finished:
-            why.append(f"{reference.name} is adjudicated: its adjudicated reference stands beside the vote.")
-        elif not adjudicate.open_keys(reference):
-            why.append(f"The vote {reference.name} left nothing open.")
-        elif closed := adjudicate.closed_because(here.study, reference):
+        if closed := adjudicate.left_open(here.study, reference).closed:
             why.append(closed)
         else:
             still.append(reference)

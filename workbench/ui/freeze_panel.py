@@ -6,7 +6,7 @@ from workbench.domain.cohorts import Cohort
 from workbench.domain.hashing import short
 from workbench.domain.references import Reference, VoteRule
 from workbench.ui import data, state, widgets
-from workbench.workflow import reference
+from workbench.workflow import adjudicate, reference
 from workbench.workflow.rounds import RoundView
 from workbench.workflow.unsubmitted import Unsubmitted
 
@@ -38,7 +38,8 @@ def draw(here: state.Here, cohort: Cohort, view: RoundView | None, frozen: Refer
     if st.button("Freeze the reference", type="primary", disabled=not ready, icon=":material/lock:"):
         with widgets.explained(), st.spinner("Counting the votes"):
             made = reference.freeze(here.study, here.actor, cohort.name, reason=reason, incomplete=bool(left))
-            state.say(f"Reference {made.name} ({short(made.hash)}) is frozen.")
+            left_open = adjudicate.left_open(here.study, made)
+            state.say(f"Reference {made.name} ({short(made.hash)}) is frozen. {left_open.told}".strip())
             st.rerun()
 
 

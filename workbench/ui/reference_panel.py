@@ -26,11 +26,10 @@ SHORT_NAMES = {
 }
 
 
-def left_open(here: state.Here, chosen: Reference, known: list[Reference]) -> int:
+def left_open(here: state.Here, chosen: Reference) -> int:
     """Return how many items can still be adjudicated blind; 0 once somebody looked or the adjudication is finished."""
-    finished = any(other.parent_hash == chosen.hash and other.adjudicated for other in known)
-    items = len(adjudicate.open_keys(chosen))
-    return 0 if finished or not items or adjudicate.closed_because(here.study, chosen) else items
+    left = adjudicate.left_open(here.study, chosen)
+    return 0 if left.closed else left.items
 
 
 def choice(here: state.Here, chosen: Reference, items: int) -> None:
@@ -252,6 +251,8 @@ def _versions(here: state.Here, chosen: Reference, known: list[Reference]) -> No
         alt="The frozen references of this cohort",
         column_config={"When": st.column_config.DatetimeColumn(format="YYYY-MM-DD HH:mm")},
     )
+    if not chosen.adjudicated and (told := adjudicate.left_open(here.study, chosen).told):
+        st.caption(widgets.plain(told))
     if chosen.reason:
         st.caption(widgets.plain(f"{chosen.name}: {chosen.reason}"))
     parent = next((r for r in known if r.hash == chosen.parent_hash), None)

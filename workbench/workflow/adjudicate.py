@@ -52,6 +52,35 @@ def open_keys(reference: Reference) -> list[tuple[str, str]]:
     return sorted(key for key, item in reference.items.items() if item.tie or item.outcome is Outcome.SHORT)
 
 
+@dataclass(frozen=True, slots=True)
+class LeftOpen:
+    """How many items a vote left open, and why they can no longer be adjudicated blind: empty while they can."""
+
+    items: int
+    closed: str
+
+    @property
+    def told(self) -> str:
+        """Return both in a sentence or two, empty where the vote left nothing open."""
+        if not self.items:
+            return ""
+        head = f"The vote left {self.items:,} item{'' if self.items == 1 else 's'} open (ties and short votes)."
+        still = "They can be adjudicated blind until somebody looks at counts, agreement or a score."
+        return f"{head} {self.closed or still}"
+
+
+def left_open(study: Study, reference: Reference) -> LeftOpen:
+    """Return what a vote left open and whether it can still be adjudicated blind."""
+    items = len(open_keys(reference))
+    with study.database.read() as conn:
+        made = [head for head in reference_store.heads(conn) if head.parent_hash == reference.hash and head.adjudicated]
+    if made:
+        return LeftOpen(items, f"{reference.name} is adjudicated: {made[0].name} stands beside the vote.")
+    if not items:
+        return LeftOpen(0, f"The vote {reference.name} left nothing open.")
+    return LeftOpen(items, closed_because(study, reference))
+
+
 def closed_because(study: Study, reference: Reference) -> str:
     """Return why a reference can no longer be adjudicated, empty while it can."""
     if reference.adjudicated:
