@@ -10,7 +10,8 @@ Two definitions stand side by side:
   smooth_method="none", max_ngram_order=n``, divided by 100. A report without one matching n-gram of each order has 0.0.
 - **BLEU-2 of ReXrank**: lower case, full stops split off, split at blanks; an order above the first without a match
   counts as 0.1 of a match, and an order that a report is too short for has one n-gram (fast_bleu, which is NLTK's
-  smoothing 1). Source: rajpurkarlab/CXR-Report-Metric, ``CXRMetric/run_eval.py``.
+  smoothing 1). A line break splits too, where ReXrank's code would make one word of two. Source:
+  rajpurkarlab/CXR-Report-Metric, ``CXRMetric/run_eval.py``.
 
 Edges, in both: blank generated report 0.0; missing one, or a missing or blank reference, NaN. Identical reports have
 1.0, but BLEU-n of a report with fewer than n tokens is 0.0 (in ReXrank's BLEU-2 a single right word has sqrt(0.1)).
@@ -29,12 +30,17 @@ from workbench.metrics.base import Numbers, Text, fixed_values
 
 Indices = npt.NDArray[np.int64]
 ORDERS = (1, 2, 3, 4)
+_LARGEST = 1 << 62
 SMOOTHED = 0.1  # of a match, where an order has none
 
-_SPACED = re.compile(r"([{-~\[-` -&(-+:-@/])")
+# The rules of mteval-v13a for English. A full stop or comma is a token unless a digit is on each side of it; in a row
+# of them the rules look at two characters at a time, which only regular expressions in turn do alike.
+_SIGNS = '{|}~[\\]^_`!"#$%&()*+:;<=>?@/'
+_ROW = re.compile(r"[.,][.,]")
+_IN_NUMBER = re.compile(r"(?<=[0-9]) ([.,]) (?=[0-9])")
 _STOP_AFTER = re.compile(r"([^0-9])([.,])")
 _STOP_BEFORE = re.compile(r"([.,])([^0-9])")
-_DASH = re.compile(r"([0-9])(-)")
+_DASH = re.compile(r"(?<=[0-9])-")
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +67,7 @@ def bleu_all(references: Sequence[Text], generated: Sequence[Text], orders: Sequ
     if not orders or min(orders) < 1:
         raise ValueError(f"the orders of BLEU are 1 and above: {orders}")
     fixed = fixed_values(references, generated)
-    counted = _matched(_tokens(references, _split_13a), _tokens(generated, _split_13a), max(orders))
+    counted = _matched(_tokens_13a(references), _tokens_13a(generated), max(orders))
     # Without a match the logarithm is minus infinity and the product 0; an order without n-grams has no match either.
     with np.errstate(divide="ignore"):
         logs = np.log(counted.matches / np.maximum(counted.totals, 1))
@@ -71,7 +77,7 @@ def bleu_all(references: Sequence[Text], generated: Sequence[Text], orders: Sequ
 def bleu2_rexrank(references: Sequence[Text], generated: Sequence[Text]) -> Numbers:
     """Return ReXrank's BLEU-2 [pair] in 0..1; NaN where a pair has no value."""
     fixed = fixed_values(references, generated)
-    counted = _matched(_tokens(references, _split_rexrank), _tokens(generated, _split_rexrank), 2)
+    counted = _matched(_tokens_rexrank(references), _tokens_rexrank(generated), 2)
     matches = np.where((counted.matches == 0) & (np.arange(2) > 0), SMOOTHED, counted.matches)
     with np.errstate(divide="ignore"):
         logs = np.log(matches / np.maximum(counted.totals, 1))
@@ -87,25 +93,42 @@ def _put_together(counted: _Matched, logs: Numbers, orders: Sequence[int], fixed
     return np.where(np.isinf(fixed)[:, None], values, fixed[:, None])
 
 
-def _split_13a(text: str) -> str:
-    """Return lower-cased text with the tokens of mteval-v13a apart; every text has blanks around it."""
-    text = text.replace("<skipped>", "")
-    if "&" in text:
+def _tokens_13a(texts: Sequence[Text]) -> list[list[str]]:
+    said = [(text or "").rstrip().replace("<skipped>", "").replace("-\n", "").lower() for text in texts]
+    in_rows = {at for at, text in enumerate(said) if _ROW.search(text)}
+    tokens = _tokens(["" if at in in_rows else text for at, text in enumerate(said)], _split_13a)
+    for at in in_rows:
+        tokens[at] = _tokens([said[at]], _split_13a_with_rows)[0]
+    return tokens
+
+
+def _split_13a(lines: str) -> str:
+    lines = _split_signs(lines).replace(".", " . ").replace(",", " , ")
+    return _DASH.sub(" - ", _IN_NUMBER.sub(r"\1", lines))
+
+
+def _split_13a_with_rows(line: str) -> str:
+    line = _STOP_AFTER.sub(r"\1 \2 ", _split_signs(line))
+    return _DASH.sub(" - ", _STOP_BEFORE.sub(r" \1 \2", line))
+
+
+def _split_signs(lines: str) -> str:
+    if "&" in lines:
         for name in ("&quot;", "&amp;", "&lt;", "&gt;"):
-            text = text.replace(name, html.unescape(name))
-    text = _SPACED.sub(r" \1 ", text.lower())
-    text = _STOP_AFTER.sub(r"\1 \2 ", text)
-    text = _STOP_BEFORE.sub(r" \1 \2", text)
-    return _DASH.sub(r"\1 \2 ", text)
+            lines = lines.replace(name, html.unescape(name))
+    for sign in _SIGNS:
+        if sign in lines:
+            lines = lines.replace(sign, f" {sign} ")
+    return lines
 
 
-def _split_rexrank(text: str) -> str:
-    return text.lower().replace(".", " .")
+def _tokens_rexrank(texts: Sequence[Text]) -> list[list[str]]:
+    return _tokens([text or "" for text in texts], lambda lines: lines.lower().replace(".", " ."))
 
 
-def _tokens(texts: Sequence[Text], split: Callable[[str], str]) -> list[list[str]]:
+def _tokens(texts: Sequence[str], split: Callable[[str], str]) -> list[list[str]]:
     """Return the tokens of each text. All are split in one go, with a line break between; none is left within."""
-    lines = " \n ".join(" ".join((text or "").replace("-\n", "").splitlines()) for text in texts)
+    lines = " \n ".join(" ".join(text.splitlines()) for text in texts)
     return [line.split() for line in split(f" {lines} ").split("\n")] if texts else []
 
 
@@ -113,22 +136,19 @@ def _matched(references: list[list[str]], generated: list[list[str]], order: int
     """Count the n-grams of all pairs at once, each n-gram a number."""
     numbers = {token: i for i, token in enumerate(dict.fromkeys(chain(*references, *generated)))}
     sides = [_Side(texts, numbers) for texts in (references, generated)]
-    grams = [side.ids for side in sides]
-    pairs = len(references)
+    grams, distinct, pairs = [side.ids for side in sides], max(len(numbers), 1), len(references)
     matches, totals = np.zeros((pairs, order), np.int64), np.zeros((pairs, order), np.int64)
     for n in range(order):
         if n:
-            grams = _longer(grams, sides, n, len(numbers))
-        whole = [side.begins(n) for side in sides]
-        distinct = 1 + max((int(gram.max()) for gram in grams if gram.size), default=0)
-        counts = [
-            np.unique(side.text[begins] * distinct + gram, return_counts=True)
-            for side, begins, gram in zip(sides, whole, grams, strict=True)
-        ]
-        (in_reference, reference_counts), (in_generated, generated_counts) = counts
-        _, left, right = np.intersect1d(in_reference, in_generated, assume_unique=True, return_indices=True)
-        clipped = np.minimum(reference_counts[left], generated_counts[right])
-        matches[:, n] = np.bincount(in_generated[right] // distinct, weights=clipped, minlength=pairs)
+            grams, distinct = _longer(grams, distinct, sides, n=n, n_tokens=max(len(numbers), 1))
+        (in_reference, reference_counts), (in_generated, generated_counts) = (
+            np.unique(side.text[side.begins(n)] * distinct + gram, return_counts=True)
+            for side, gram in zip(sides, grams, strict=True)
+        )
+        if in_reference.size:
+            at = np.minimum(np.searchsorted(in_reference, in_generated), in_reference.size - 1)
+            clipped = np.minimum(reference_counts[at], generated_counts) * (in_reference[at] == in_generated)
+            matches[:, n] = np.bincount(in_generated // distinct, weights=clipped, minlength=pairs)
         totals[:, n] = np.maximum(sides[1].lengths - n, 0)
     return _Matched(matches, totals, sides[0].lengths, sides[1].lengths)
 
@@ -149,14 +169,17 @@ class _Side:
         return found
 
 
-def _longer(grams: list[Indices], sides: list[_Side], n: int, n_tokens: int) -> list[Indices]:
-    """Return the numbers of the (n + 1)-grams, each made of an n-gram and the token after it."""
+def _longer(
+    grams: list[Indices], distinct: int, sides: list[_Side], *, n: int, n_tokens: int
+) -> tuple[list[Indices], int]:
+    """Return the (n + 1)-grams of both sides as numbers, each an n-gram and the token after it, and their bound."""
+    if distinct * n_tokens * len(sides[0].lengths) > _LARGEST:  # numbered anew before they grow out of 64 bits
+        names, numbered = np.unique(np.concatenate(grams), return_inverse=True)
+        grams, distinct = [numbered[: len(grams[0])], numbered[len(grams[0]) :]], len(names)
     made = []
     for gram, side in zip(grams, sides, strict=True):
         by_place = np.zeros(len(side.text), np.int64)
         by_place[side.begins(n - 1)] = gram
         begins = side.begins(n)
         made.append(by_place[begins] * n_tokens + side.ids[begins + n])
-    # Renumbered, so that numbers never grow out of 64 bits.
-    _, numbered = np.unique(np.concatenate(made), return_inverse=True)
-    return [numbered[: len(made[0])], numbered[len(made[0]) :]]
+    return made, distinct * n_tokens
