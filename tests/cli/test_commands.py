@@ -177,6 +177,27 @@ def test_freezing_what_was_seen_promises_no_blind_adjudication(workbench: Run, s
     assert str(frozen["not_adjudicated_because"]) in " ".join(told.out.split())
 
 
+def test_a_round_is_withdrawn_and_shown_as_gone(workbench: Run, study: str) -> None:
+    refused = workbench("round", "withdraw", "validation", "--reason", "x", "--study", study)
+    assert (refused.code, "Labels were saved in the round validation-round-1" in refused.err) == (1, True)
+    allocated = workbench("import", "reports", _one_report(), "--study", study)
+    assert allocated.code == 0, allocated.err
+    cohort = ("cohort", "allocate", "pilot", "--purpose", "external", "--size", "1", "--study", study)
+    assert workbench(*cohort).code == 0
+    named = workbench("round", "open", "pilot", "--rater", "Demo lead", "--study", study)
+    assert (named.code, "Demo lead has not the role rater" in named.err) == (1, True)
+    assert workbench("round", "open", "pilot", "--rater", "Demo rater", "--study", study).code == 0
+    back = workbench("round", "withdraw", "pilot", "--reason", "a mistake", "--study", study, "--json")
+    assert (back.json["state"], back.json["open"]) == ("withdrawn", False)
+    shown = workbench("round", "show", "pilot", "--study", study)
+    assert (shown.code, "pilot-round-1 was withdrawn" in shown.err) == (1, True)
+
+
+def _one_report() -> str:
+    Path("one.csv").write_text("id,text\nx1,FINDINGS: An invented report that is like no other.\n", encoding="utf-8")
+    return "one.csv"
+
+
 def test_the_version_is_told(workbench: Run) -> None:
     from workbench import __version__
 

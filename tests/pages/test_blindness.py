@@ -11,6 +11,7 @@ from workbench.domain.cohorts import Purpose
 from workbench.workflow.cohorts import define, get_cohort
 from workbench.workflow.demo import LEAD, RATER
 from workbench.workflow.ingest import import_reports
+from workbench.workflow.opening import open_study
 from workbench.workflow.rounds import close_round, open_round, reopen_round, round_of
 from workbench.workflow.study import Study
 
@@ -83,12 +84,16 @@ def lead_rates(planted: Study) -> Callable[[], None]:
     """Open a round in which the lead takes part, on a cohort of its own."""
 
     def opened() -> None:
-        lead = planted.actor(LEAD)
+        toml = planted.folder / "data" / "study.toml"
+        text = toml.read_text(encoding="utf-8")
+        assert text.count('"adjudicator"]') == 1
+        toml.write_text(text.replace('"adjudicator"]', '"adjudicator", "rater"]'), encoding="utf-8")
+        lead = open_study(planted.folder).actor(LEAD)
         file = planted.folder / "more.csv"
         file.write_text("id,text\nx1,FINDINGS: Normal chest.\n")
         import_reports(planted, lead, file)
         define(planted, lead, "extra", Purpose.TAXONOMY, ["x1"])
-        open_round(planted, lead, "extra", raters=[LEAD])
+        open_round(open_study(planted.folder), lead, "extra", raters=[LEAD])
 
     return opened
 

@@ -6,10 +6,11 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from workbench.domain.cohorts import Purpose
+from workbench.domain.findings import State
 from workbench.domain.references import Outcome
 from workbench.domain.rounds import RoundAction
 from workbench.workflow import adjudicate
-from workbench.workflow.annotate import queue
+from workbench.workflow.annotate import Entry, queue, save
 from workbench.workflow.cohorts import define, get_cohort, unlock
 from workbench.workflow.demo import LEAD, RATER
 from workbench.workflow.ingest import import_reports
@@ -111,6 +112,23 @@ def test_another_version_needs_a_reason(open_page: Open, study: Study) -> None:
     app.text_input(key="freeze.reason.development").set_value("corrected").run()
     button = next(b for b in app.main.button if b.label == "Freeze the reference")
     assert not button.disabled
+
+
+def test_a_round_opened_by_mistake_is_withdrawn_on_the_page(open_page: Open, drawn: Study) -> None:
+    app = open_page(drawn.folder, "reference", "Lea")
+    app.button(key="round.open").click().run()
+    app.text_input(key="round.withdraw-reason.pilot").set_value("the wrong raters")
+    app.button(key="round.withdraw").click().run()
+    assert not app.exception
+    assert round_of(drawn, get_cohort(drawn, "pilot")) is None
+    assert "pilot-round-1 was withdrawn by Lea" in words(app)
+    assert "(the wrong raters)" in words(app)
+    app.button(key="round.open").click().run()  # the very same again
+    assert held(drawn, "pilot").open
+    save(drawn, drawn.actor("Rita"), "pilot", Entry("r1"), {"fracture": State.PRESENT}, submitted=False)
+    app.run()
+    assert not [button for button in app.main.button if button.key == "round.withdraw"]
+    assert [button for button in app.main.button if button.key == "round.close"]
 
 
 @pytest.fixture

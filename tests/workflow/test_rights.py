@@ -28,13 +28,16 @@ from workbench.evaluation.mistakes import MistakeKind
 from workbench.labelers.error_kinds import Cause
 from workbench.prompting.files import parse_prompt, prompt_text
 from workbench.running import process
+from workbench.storage import leaderboard as leaderboard_store
 from workbench.storage.database import Database
+from workbench.storage.leaderboard import DataSetRecord
 from workbench.workflow import (
     accept,
     adjudicate,
     annotate,
     backup,
     baseline,
+    batches,
     blindness,
     browse,
     cohorts,
@@ -49,11 +52,13 @@ from workbench.workflow import (
     history,
     ingest,
     labelers,
+    leaderboard,
     looks,
     methods,
     people,
     practice,
     prompts,
+    ran_score,
     raters,
     reference,
     revise,
@@ -63,6 +68,7 @@ from workbench.workflow import (
     splits,
     stability,
     suggest,
+    systems,
     unsubmitted,
     validation,
     versions,
@@ -159,13 +165,23 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> World:
     lara = ACTORS["Lara"]
     known = {name: sorted(roles) for name, roles in ROLES.items() if roles}
     study = init_study(aside / "study", NewStudy("Rights", known, with_prompts=False))
-    texts = {"r1": "Pneumothorax.", "r2": "Clear lungs.", "t1": "Perhaps air.", "n1": "Normal.", "n2": "Fine chest."}
+    texts = {
+        "r1": "Pneumothorax.",
+        "r2": "Clear lungs.",
+        "t1": "Perhaps air.",
+        "n1": "Normal.",
+        "n2": "Fine chest.",
+        "n3": "Well.",
+    }
     csv = "id,patient_id,text\n" + "".join(f'{r},p-{r},"FINDINGS: {text}"\n' for r, text in texts.items())
     (aside / "reports.csv").write_text(csv)
     ingest.import_reports(study, lara, aside / "reports.csv")
     development = cohorts.define(study, lara, "development", Purpose.DEVELOPMENT, ["r1", "r2"])
     cohorts.define(study, lara, "tied", Purpose.TAXONOMY, ["t1"])
     cohorts.define(study, lara, "fresh", Purpose.EXTERNAL, ["n1"])
+    cohorts.define(study, lara, "idle", Purpose.EXTERNAL, ["n3"])
+    rounds.open_round(study, lara, "idle", raters=["Otto"])
+    rounds.close_round(study, lara, "idle", reason="a mistake")
     rounds.open_round(study, lara, "development", raters=SIX)
     for i, name in enumerate(SIX):
         _labels(study, aside, name, ["r1", *(["t1"] if i < 3 else [])])
@@ -181,6 +197,9 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> World:
     )
     candidate = _prompt(study, "second", "pneumothoraces")
     scored = _scored(study, candidate, vote)
+    pairs = aside / "a.csv"
+    pairs.write_text("study_id,reference,generated\ns1,Pneumothorax.,Clear.\n")
+    systems.add_systems(study, lara, systems.add_data_set(study, lara, pairs), [systems.System(pairs)])
     people.add(study, ACTORS["Lara"], "Rita")  # has an account; the others act by study.toml
     study.database.close()
     return World(study, aside / "study", development, vote, tied, scored, candidate)
@@ -250,6 +269,22 @@ def _error(world: World) -> errors.Mistake:
     return errors.Mistake(report, "pneumothorax", MistakeKind.MISSED, 0.0, item, None, "", {}, reply, cause)
 
 
+def _pairs(world: World) -> Path:
+    path = world.out("csv")
+    path.write_text("study_id,reference,generated\ns1,Pneumothorax.,Clear.\n")
+    return path
+
+
+def _data_set(world: World) -> DataSetRecord:
+    """A data set with one system, as somebody got hold of it when they might."""
+    with world.study.database.read() as conn:
+        return leaderboard_store.data_sets(conn)[0]
+
+
+def _scoring(world: World) -> ran_score.Scoring:
+    return ran_score.score_systems(world.study, ACTORS["Lena"], _data_set(world))
+
+
 FINDINGS = ["pneumothorax"]
 UNLOCK = {"revision": "1", "labeler": "rules", "policies": "present", "endpoint": "macro-F1"}
 
@@ -277,6 +312,15 @@ CALLS = {
     "annotate.save": Call(_save, RATERS, fails=True),  # Otto, and anybody once it is closed, is refused as too late
     "backup.back_up": Call(lambda w, a: backup.back_up(w.study, a, w.out("zip")), EDITORS),
     "baseline.rules_beside": Call(lambda w, a: baseline.rules_beside(w.study, a, w.score), **_results(EDITORS)),
+    "batches.collect": Call(lambda w, a: batches.collect(w.study, a, w.score.prepared), EDITORS, fails=True),
+    "batches.submit": Call(lambda w, a: batches.submit(w.study, a, w.score.prepared), EDITORS, fails=True),
+    "batches.take_results": Call(
+        lambda w, a: batches.take_results(w.study, a, w.score.prepared, w.out("jsonl")), EDITORS, fails=True
+    ),
+    "batches.wait": Call(lambda w, a: batches.wait(w.study, a, w.score.prepared), EDITORS),
+    "batches.write_requests": Call(
+        lambda w, a: batches.write_requests(w.study, a, w.score.prepared, w.out("jsonl")), EDITORS, fails=True
+    ),
     "blindness.blinding_round": Call(lambda w, a: blindness.blinding_round(w.study, a), set(ROLES)),
     "blindness.require_sighted": Call(lambda w, a: blindness.require_sighted(w.study, a, "see"), **_results(EVERYBODY)),
     "browse.list_reports": Call(lambda w, a: browse.list_reports(w.study, a), EVERYBODY),
@@ -341,6 +385,9 @@ CALLS = {
     "ingest.import_labels": Call(lambda w, a: ingest.import_labels(w.study, a, w.out("none")), EDITORS, fails=True),
     "ingest.import_reports": Call(_reports, EDITORS),
     "labelers.say_hello": Call(lambda w, a: labelers.say_hello(w.study, a, "none"), EDITORS, fails=True),
+    "leaderboard.leaderboard": Call(
+        lambda w, a: leaderboard.leaderboard(w.study, a, _data_set(w)), **_results(EVERYBODY)
+    ),
     "looks.record_look": Call(lambda w, a: looks.record_look(w.study, a, w.development, "try", "0" * 64), EDITORS),
     "methods.export_methods": Call(
         lambda w, a: methods.export_methods(w.study, a, w.score, w.out(a.name)), set(), EDITORS
@@ -364,6 +411,15 @@ CALLS = {
     "prompts.save_candidate": Call(
         lambda w, a: prompts.save_candidate(w.study, a, w.candidate, message="again", parent=None), EDITORS
     ),
+    "ran_score.label_systems": Call(
+        lambda w, a: ran_score.label_systems(w.study, a, _data_set(w)), **_results(EDITORS)
+    ),
+    "ran_score.pair_of": Call(
+        lambda w, a: ran_score.pair_of(w.study, a, _scoring(w), "a", "s1"), **_results(EVERYBODY)
+    ),
+    "ran_score.score_systems": Call(
+        lambda w, a: ran_score.score_systems(w.study, a, _data_set(w)), **_results(EVERYBODY)
+    ),
     "raters.benchmark_of": Call(lambda w, a: raters.benchmark_of(w.study, a, w.vote), set(), EDITORS | JUDGES),
     "raters.rater_statistics": Call(
         lambda w, a: raters.rater_statistics(w.study, a, w.vote, resamples=2), set(), EDITORS | JUDGES
@@ -379,9 +435,13 @@ CALLS = {
     "reference.votes_of": Call(lambda w, a: reference.votes_of(w.study, a, w.vote), set(), EDITORS | JUDGES),
     "revise.try_prompt": Call(lambda w, a: revise.try_prompt(w.study, a, w.candidate, w.score), **_results(EDITORS)),
     "rounds.close_round": Call(lambda w, a: rounds.close_round(w.study, a, "development"), LEADS, fails=True),
+    "rounds.kept_because": Call(lambda w, a: rounds.kept_because(w.study, a, "development"), LEADS),
     "rounds.open_round": Call(lambda w, a: rounds.open_round(w.study, a, "fresh", raters=["Otto"]), LEADS),
     "rounds.reopen_round": Call(
         lambda w, a: rounds.reopen_round(w.study, a, "development", reason="x"), LEADS, fails=True
+    ),
+    "rounds.withdraw_round": Call(
+        lambda w, a: rounds.withdraw_round(w.study, a, "idle", reason="the wrong raters"), LEADS
     ),
     "run.extractions": Call(lambda w, a: run.extractions(w.study, a, w.score.prepared), **_results(EVERYBODY)),
     "run.prepare": Call(lambda w, a: run.prepare(w.study, a, cohort="development"), EDITORS),
@@ -414,6 +474,13 @@ CALLS = {
     "stability.run_stability": Call(  # this run asks each report once
         lambda w, a: stability.run_stability(w.study, a, w.score.prepared), **_results(EVERYBODY), fails=True
     ),
+    "systems.add_data_set": Call(lambda w, a: systems.add_data_set(w.study, a, _pairs(w)), **_results(EDITORS)),
+    "systems.add_systems": Call(
+        lambda w, a: systems.add_systems(w.study, a, _data_set(w), [systems.System(_pairs(w))]), **_results(EDITORS)
+    ),
+    "systems.data_sets": Call(lambda w, a: systems.data_sets(w.study, a), **_results(EVERYBODY)),
+    "systems.find_data_set": Call(lambda w, a: systems.find_data_set(w.study, a), **_results(EVERYBODY)),
+    "systems.submissions": Call(lambda w, a: systems.submissions(w.study, a, _data_set(w)), **_results(EVERYBODY)),
     "suggest.suggestions": Call(lambda w, a: suggest.suggestions(w.study, a, w.score), **_results(EDITORS)),
     "suggest.decide_suggestions": Call(
         lambda w, a: suggest.decide_suggestions(w.study, a, w.score, w.candidate), **_results(EDITORS)
@@ -434,11 +501,14 @@ NAMES_AND_COUNTS = {  # names, counts, states of work and texts of prompts: ever
     "adjudicate.closed_because", "adjudicate.left_open",
     "annotate.ratable_cohorts", "browse.count_reports", "browse.decisions",
     "data_use.egress", "data_use.egress_of", "data_use.openings", "data_use.permission", "data_use.require_allowed",
-    "labelers.capability", "labelers.card", "labelers.cards", "labelers.hello", "labelers.require_ready",
+    "batches.of_run", "batches.under_way",
+    "labelers.capability", "labelers.card", "labelers.cards", "labelers.hello", "labelers.remembered",
+    "labelers.require_ready",
     "cohorts.get_cohort", "cohorts.list_cohorts", "cohorts.locked_report_ids", "cohorts.require_unlocked",
     "practice.practice_file", "prompts.find_revision", "prompts.prompt_file", "prompts.revisions",
     "reference.asked_for", "reference.cohort_of", "reference.require_closed", "roster.account_actor",
-    "roster.read_roster", "rounds.last_round", "rounds.round_of", "run.ended", "run.last_words", "run.list_records",
+    "roster.read_roster", "rounds.last_round", "rounds.round_of",
+    "rounds.withdrawn_rounds", "run.ended", "run.last_words", "run.list_records",
     "run.list_runs", "run.load", "run.progress", "run.unanswered", "sign_in.has_accounts",
 }  # fmt: skip
 VALUES_ONLY = {  # they tell of nothing but what they are given
@@ -452,6 +522,10 @@ VALUES_ONLY = {  # they tell of nothing but what they are given
     "run.key_of", "run.require_price",
     "score.arrays", "score.prediction_codes", "slow_down.wait_after", "study.current_user",
     "study.with_policies", "export.refuse_own_file", "versions.difference",
+    "leaderboard_files.coverage_words", "leaderboard_files.direction", "leaderboard_files.facts_of",
+    "leaderboard_files.figure_words", "leaderboard_files.page_of", "leaderboard_files.policy_words",
+    "leaderboard_files.rank_words", "leaderboard_files.write_leaderboard", "leaderboard_json.board_json",
+    "leaderboard_json.facts_json", "leaderboard_json.score_json", "ran_score.studies_with",
 }  # fmt: skip
 THE_DOOR = {  # they find out who somebody is, and are refused by password, code, address or token
     "sign_in.change_password", "sign_in.first_sign_in", "sign_in.person_of_email", "sign_in.sign_in",
@@ -466,8 +540,8 @@ ON_THIS_COMPUTER = {  # they act on files that whoever calls can read or write a
 PRACTICE = {"practice.check", "practice.load"}  # reports outside the study that hold nobody's labels
 AFTER_ASKING = {"run.execute", "splits.reports_of"}  # they go on with what a call that asks has handed out
 INNER = {  # parts of the calls above, which ask; nothing outside the workflow uses them
-    "benchmarks.keep", "doubted.put_forward", "reference.first_look_in", "rounds.close_in", "run.label_texts",
-    "slow_down.count", "slow_down.forgive", "unsubmitted.unsubmitted_in", "votes.in_order",
+    "benchmarks.keep", "doubted.put_forward", "extracting.ask", "extracting.codes_of", "extracting.mentions_of", "reference.first_look_in", "rounds.close_in", "run.label_texts",
+    "ran_score.reading_of", "slow_down.count", "slow_down.forgive", "unsubmitted.unsubmitted_in", "votes.in_order",
     "votes.read_votes", "votes.with_second_readings",
 }  # fmt: skip
 WITHOUT_ACTOR = NAMES_AND_COUNTS | VALUES_ONLY | THE_DOOR | ON_THIS_COMPUTER | PRACTICE | AFTER_ASKING | INNER

@@ -1,4 +1,4 @@
-"""Commands on rounds of rating: open, close, reopen, show."""
+"""Commands on rounds of rating: open, close, reopen, withdraw, show."""
 
 from typing import Annotated
 
@@ -79,6 +79,25 @@ def reopen_round(
     _answer(rounds.reopen_round(opened, opened.actor(as_name), cohort, reason=reason), Output(as_json))
 
 
+@round_app.command("withdraw")
+def withdraw_round(
+    cohort: CohortArgument,
+    *,
+    reason: Annotated[str, typer.Option(help="Why; it stays on record.")],
+    study: StudyOption = None,
+    as_name: AsOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Take back a round that was opened by mistake, on record, while nobody has saved a label in it.
+
+    \b
+    Example:
+      workbench round withdraw development --reason "Dr. E was named and does not take part"
+    """
+    opened = open_study(study)
+    _answer(rounds.withdraw_round(opened, opened.actor(as_name), cohort, reason=reason), Output(as_json))
+
+
 @round_app.command("show")
 def show_round(
     cohort: CohortArgument, *, study: StudyOption = None, as_name: AsOption = None, as_json: JsonOption = False
@@ -92,7 +111,9 @@ def show_round(
     opened = open_study(study)
     view = rounds.round_of(opened, get_cohort(opened, cohort))
     if view is None:
-        raise NotFoundError(f"No round was opened on the cohort {cohort} yet; open one with `workbench round open`.")
+        before = rounds.withdrawn_rounds(opened, get_cohort(opened, cohort))
+        told = f", {before[-1].round.name} was withdrawn" if before else " yet"
+        raise NotFoundError(f"No round stands on the cohort {cohort}{told}; open one with `workbench round open`.")
     _answer(view, Output(as_json), _progress(opened, as_name, cohort, view))
 
 
@@ -104,12 +125,13 @@ def _progress(study: Study, as_name: str | None, cohort: str, view: RoundView) -
 def _answer(view: RoundView, out: Output, submitted: dict[str, int] | None = None) -> None:
     held = view.round
     rows = [(e.action, e.actor, f"{e.at:%Y-%m-%d %H:%M}", e.reason) for e in view.events]
-    head = f"{held.name}: {held.rule.k} of {held.rule.n}, {'open' if view.open else 'closed'}"
+    head = f"{held.name}: {held.rule.k} of {held.rule.n}, {view.state}"
     out.answer(
         {
             "name": held.name,
             "hash": held.hash,
             "open": view.open,
+            "state": view.state,
             "rule": {"k": held.rule.k, "n": held.rule.n, "tie": held.rule.tie.value},
             "guideline": held.label_set_hash,
             "states": [state.value for state in held.states],

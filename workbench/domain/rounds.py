@@ -10,11 +10,12 @@ from workbench.domain.references import VoteRule
 
 
 class RoundAction(StrEnum):
-    """What happened to a round. The last one says whether it takes labels."""
+    """What happened to a round. The last one says whether it takes labels, and whether it stands at all."""
 
     OPENED = "opened"
     CLOSED = "closed"
     REOPENED = "reopened"
+    WITHDRAWN = "withdrawn"  # opened by mistake: nobody had saved a label in it
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +58,7 @@ class Round:
 
 @dataclass(frozen=True, slots=True)
 class RoundEvent:
-    """One opening, closing or re-opening, with who, when and why."""
+    """One opening, closing, re-opening or withdrawal, with who, when and why."""
 
     round_hash: str
     action: RoundAction

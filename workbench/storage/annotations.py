@@ -141,6 +141,16 @@ def raters(conn: sqlite3.Connection) -> list[str]:
     return [row["rater"] for row in conn.execute("SELECT DISTINCT rater FROM annotations ORDER BY rater")]
 
 
+def savers(conn: sqlite3.Connection, report_ids: Sequence[str], label_set_hash: str, *, since: datetime) -> list[str]:
+    """Return whose labels of the reports were given since a time, drafts included, sorted."""
+    rows = conn.execute(
+        "SELECT DISTINCT rater FROM annotations WHERE label_set_hash = ? AND at >= ? "
+        "AND report_id IN (SELECT value FROM json_each(?)) ORDER BY rater",
+        (label_set_hash, instant_text(since), id_array(report_ids)),
+    )
+    return [row["rater"] for row in rows]
+
+
 def submitted_counts(conn: sqlite3.Connection, report_ids: Sequence[str], label_set_hash: str) -> dict[str, int]:
     """Return how many of the reports each rater has submitted; raters without any are left out."""
     rows = conn.execute(

@@ -9,6 +9,8 @@ from workbench.domain.rounds import Adjudication, Round, RoundAction, RoundEvent
 from workbench.errors import ConflictError
 from workbench.storage.encoding import from_json, instant, instant_text, json_text
 
+_LAST = "(SELECT action FROM round_events WHERE round_hash = r.hash ORDER BY id DESC LIMIT 1)"
+
 
 def add(conn: sqlite3.Connection, made: Round) -> None:
     """Keep a round.
@@ -40,18 +42,26 @@ def add(conn: sqlite3.Connection, made: Round) -> None:
     )
 
 
-def of_cohort(conn: sqlite3.Connection, cohort_hash: str) -> list[Round]:
-    """Return the rounds on a cohort, oldest first."""
-    rows = conn.execute("SELECT * FROM rounds WHERE cohort_hash = ? ORDER BY position", (cohort_hash,))
+def of_cohort(conn: sqlite3.Connection, cohort_hash: str, *, withdrawn: bool = False) -> list[Round]:
+    """Return the rounds on a cohort that stand, or those that were withdrawn, in the order of their last opening."""
+    rows = conn.execute(
+        f"SELECT * FROM rounds AS r WHERE cohort_hash = ? AND ({_LAST} = ?) = ? "  # noqa: S608 - a text of our own
+        "ORDER BY (SELECT MAX(id) FROM round_events WHERE round_hash = r.hash AND action = ?)",
+        (cohort_hash, RoundAction.WITHDRAWN.value, withdrawn, RoundAction.OPENED.value),
+    )
     return [_round(row) for row in rows]
+
+
+def names(conn: sqlite3.Connection) -> set[str]:
+    """Return the names of all rounds, withdrawn ones included."""
+    return {row["name"] for row in conn.execute("SELECT name FROM rounds")}
 
 
 def open_rounds(conn: sqlite3.Connection) -> list[Round]:
     """Return the rounds that take labels, oldest first."""
     rows = conn.execute(
-        "SELECT * FROM rounds AS r WHERE ? <> (SELECT action FROM round_events WHERE round_hash = r.hash "
-        "ORDER BY id DESC LIMIT 1) ORDER BY position",
-        (RoundAction.CLOSED.value,),
+        f"SELECT * FROM rounds AS r WHERE {_LAST} NOT IN (?, ?) ORDER BY position",  # noqa: S608 - a text of our own
+        (RoundAction.CLOSED.value, RoundAction.WITHDRAWN.value),
     )
     return [_round(row) for row in rows]
 

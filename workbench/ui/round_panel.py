@@ -1,4 +1,4 @@
-"""The lead's part of the page Reference: a round is opened, followed, closed, re-opened and its votes are frozen."""
+"""The lead's part of the page Reference: a round is opened, followed, closed or withdrawn, and its votes are frozen."""
 
 from collections.abc import Sequence
 
@@ -13,13 +13,20 @@ from workbench.ui import data, freeze_panel, practising, state, widgets
 from workbench.workflow import practice, rounds
 from workbench.workflow.rounds import RoundView
 
-ACTIONS = {RoundAction.OPENED: "opened", RoundAction.CLOSED: "closed", RoundAction.REOPENED: "re-opened"}
+ACTIONS = {
+    RoundAction.OPENED: "opened",
+    RoundAction.CLOSED: "closed",
+    RoundAction.REOPENED: "re-opened",
+    RoundAction.WITHDRAWN: "withdrawn",
+}
 
 
 def draw(here: state.Here, cohort: Cohort, view: RoundView | None, frozen: Reference | None) -> None:
     """Draw what the lead can do with the votes of a cohort; ``frozen`` is the last vote that was frozen on it."""
     if view is None or (not view.open and view.round.label_set_hash != here.study.label_set.hash):
         _opening(here, cohort, view)
+    for back in rounds.withdrawn_rounds(here.study, cohort):
+        st.caption(f"{widgets.plain(back.round.name)} was {_told(back.events[-1])}.")
     if view is not None:
         # Once its votes are frozen a closed round is history, and the reference below is what one came for.
         past = frozen is not None and not view.open
@@ -56,7 +63,7 @@ def _opening(here: state.Here, cohort: Cohort, before: RoundView | None) -> None
             raters,
             default=raters if len(raters) <= study.vote_rule.n else [],
             max_selections=study.vote_rule.n,
-            help=f"The vote counts {study.vote_rule.n}. Nobody can join later.",
+            help=f"The vote counts {study.vote_rule.n}. Nobody can join later. Listed are those with the role rater.",
             key=f"round.raters.{cohort.name}",
         )
         members = len(cohort.members)
@@ -128,6 +135,24 @@ def _practice(here: state.Here, raters: Sequence[str]) -> None:
 
 
 def _turning(here: state.Here, cohort: Cohort, view: RoundView) -> None:
+    with st.container(horizontal=True):
+        _opening_and_closing(here, cohort, view)
+        if not rounds.kept_because(here.study, here.actor, cohort.name):
+            _withdrawing(here, cohort, view)
+
+
+def _withdrawing(here: state.Here, cohort: Cohort, view: RoundView) -> None:
+    with st.popover("Withdraw the round", icon=":material/undo:"):
+        st.markdown("Nobody has saved a label in it yet, so it can be taken back, on record, and opened anew.")
+        reason = st.text_input("Why is it withdrawn?", key=f"round.withdraw-reason.{cohort.name}")
+        if st.button("Withdraw it on record", key="round.withdraw"):
+            with widgets.explained():
+                rounds.withdraw_round(here.study, here.actor, cohort.name, reason=reason)
+                state.say(f"The round {view.round.name} is withdrawn.")
+                st.rerun()
+
+
+def _opening_and_closing(here: state.Here, cohort: Cohort, view: RoundView) -> None:
     if view.open:
         with st.popover("Close the round", icon=":material/stop_circle:"):
             st.markdown("A closed round takes no more labels. Re-opening it is recorded with its reason.")

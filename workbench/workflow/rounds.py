@@ -1,4 +1,8 @@
-"""Rounds of rating: opened with everything fixed, closed before anybody sees a count, re-opened only on record."""
+"""Rounds of rating: opened with everything fixed, closed before anybody sees a count, re-opened only on record.
+
+One that was opened by mistake is withdrawn while nobody has saved a label in it: it stays on record, and is no longer a
+round on its cohort.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -11,9 +15,10 @@ from workbench.domain.cohorts import Cohort, Purpose
 from workbench.domain.rounds import Round, RoundAction, RoundEvent
 from workbench.errors import ConflictError, InputError, NotFoundError
 from workbench.storage import annotations as annotation_store
+from workbench.storage import references as reference_store
 from workbench.storage import rounds as store
 from workbench.workflow.cohorts import get_cohort
-from workbench.workflow.roster import Roster
+from workbench.workflow.roster import Roster, told
 from workbench.workflow.study import Study
 
 TWICE = 15  # reports of a rater that come a second time
@@ -30,7 +35,13 @@ class RoundView:
     @property
     def open(self) -> bool:
         """Return whether it takes labels."""
-        return self.events[-1].action is not RoundAction.CLOSED
+        return self.state == "open"
+
+    @property
+    def state(self) -> str:
+        """Return in a word how it stands: open, closed or withdrawn."""
+        last = self.events[-1].action
+        return last.value if last in {RoundAction.CLOSED, RoundAction.WITHDRAWN} else "open"
 
 
 def open_round(
@@ -53,8 +64,8 @@ def open_round(
         seed: of the raters' orders.
 
     Raises:
-        InputError: no rater, too many, one named twice, or one nobody knows; ``twice`` out of range; a cohort
-            that is not rated.
+        InputError: no rater, too many, one named twice, one nobody knows or one who is no rater; ``twice`` out of
+            range; a cohort that is not rated.
         ConflictError: a round is open on the cohort, or was already held under this guideline.
     """
     actor.require(Role.LEAD, to="open a round")
@@ -81,7 +92,7 @@ def open_round(
                     "reason, or change the label set first."
                 )
         made = Round(
-            name=_name(cohort_name, {r.name for r in known}),
+            name=_name(cohort_name, store.names(conn)),
             cohort_hash=cohort.hash,
             label_set_hash=study.label_set.hash,
             rule=rule,
@@ -93,9 +104,12 @@ def open_round(
             opened_at=now,
             author=actor.name,
         )
-        store.add(conn, made)
+        # One that fixes the very same may have been withdrawn: then it is that one which is opened again.
+        before = [each for each in store.of_cohort(conn, cohort.hash, withdrawn=True) if each.hash == made.hash]
+        if not before:
+            store.add(conn, made)
         store.add_event(conn, RoundEvent(made.hash, RoundAction.OPENED, actor.name, now, ""))
-        return _view(conn, made)
+        return _view(conn, before[0] if before else made)
 
 
 def _check_raters(raters: Sequence[str], most: int) -> None:
@@ -109,17 +123,30 @@ def _check_raters(raters: Sequence[str], most: int) -> None:
 
 
 def _check_known(raters: Sequence[str], roster: Roster, labelled: set[str]) -> None:
-    """Refuse names that nobody bears: the raters of a round are fixed, so a misspelt name would spoil it for good.
+    """Refuse whoever could not label: the raters of a round are fixed, so a wrong one would spoil it.
 
     Whose labels are imported needs no account, and a study without accounts has imported raters only.
     """
     people = roster.people
     for name in raters:
-        if roster.accounts and name not in people and name not in labelled:
+        if name in people:
+            if Role.RATER not in people[name]:
+                raise InputError(_no_rater(name, roster))
+        elif name in roster.accounts:
+            raise InputError(roster.fault(name))
+        elif roster.accounts and name not in labelled:
             raise InputError(
                 f"{name} is not one of the study's people and no labels of theirs were imported; correct the name, or "
                 "add them with `workbench user add`."
             )
+
+
+def _no_rater(name: str, roster: Roster) -> str:
+    roles = roster.people[name]
+    kept = " ".join(role.value for role in Role if role in roles | {Role.RATER})
+    ways = [f"add rater to their line in [people] of data/study.toml ({told(roles)})"] if name in roster.listed else []
+    ways += [f'give it with `workbench user role "{name}" {kept}`'] if name in roster.accounts else []
+    return f"{name} has not the role rater and could not label in the round: {' and '.join(ways)}, or leave them out."
 
 
 def _name(cohort_name: str, taken: set[str]) -> str:
@@ -167,14 +194,71 @@ def reopen_round(study: Study, actor: Actor, cohort_name: str, *, reason: str) -
         return _latest(conn, cohort)
 
 
+def withdraw_round(study: Study, actor: Actor, cohort_name: str, *, reason: str) -> RoundView:
+    """Take back the last round of a cohort, on record, as if it had not been opened; return it as it was.
+
+    Raises:
+        InputError: no reason is given.
+        ConflictError: somebody has saved a label in it, or a reference was frozen in it.
+        NotFoundError: no round stands on the cohort.
+    """
+    actor.require(Role.LEAD, to="withdraw a round")
+    if not reason.strip():
+        raise InputError("Withdrawing a round needs a reason.")
+    cohort = get_cohort(study, cohort_name)
+    with study.database.write() as conn:
+        view = _latest(conn, cohort)
+        if why := _kept_because(conn, cohort, view):
+            raise ConflictError(why)
+        event = RoundEvent(view.round.hash, RoundAction.WITHDRAWN, actor.name, datetime.now(UTC), reason.strip())
+        store.add_event(conn, event)
+        return _view(conn, view.round)
+
+
+def kept_because(study: Study, actor: Actor, cohort_name: str) -> str:
+    """Return why the last round of a cohort can no longer be withdrawn, empty while it can: progress, and no labels.
+
+    Raises NotFoundError when no round stands on the cohort.
+    """
+    actor.require(Role.LEAD, to="withdraw a round")
+    cohort = get_cohort(study, cohort_name)
+    with study.database.read() as conn:
+        return _kept_because(conn, cohort, _latest(conn, cohort))
+
+
+def _kept_because(conn: Connection, cohort: Cohort, view: RoundView) -> str:
+    held = view.round
+    opened = max(event.at for event in view.events if event.action is RoundAction.OPENED)
+    frozen = [
+        head.name
+        for head in reference_store.heads(conn)
+        if (head.cohort_hash, head.label_set_hash) == (held.cohort_hash, held.label_set_hash)
+        and head.created_at >= opened
+    ]
+    if frozen:
+        return (
+            f"The reference {frozen[0]} was frozen in the round {held.name}, so the round can no longer be withdrawn."
+        )
+    saved = annotation_store.savers(conn, list(cohort.members), held.label_set_hash, since=opened)
+    if any(rater in held.raters for rater in saved):
+        return f"Labels were saved in the round {held.name}, so it can no longer be withdrawn; close it instead."
+    return ""
+
+
+def withdrawn_rounds(study: Study, cohort: Cohort) -> list[RoundView]:
+    """Return the rounds on a cohort that were withdrawn, with who did so and why."""
+    with study.database.read() as conn:
+        return [_view(conn, each) for each in store.of_cohort(conn, cohort.hash, withdrawn=True)]
+
+
 def round_of(study: Study, cohort: Cohort) -> RoundView | None:
-    """Return the last round of a cohort, None where none was opened yet."""
+    """Return the last round of a cohort, None where none stands."""
     with study.database.read() as conn:
         return last_round(conn, cohort)
 
 
 def last_round(conn: Connection, cohort: Cohort) -> RoundView | None:
-    """Return the last round of a cohort, None where none was opened yet."""
+    """Return the last round of a cohort, None where none was opened yet or it was withdrawn."""
     known = store.of_cohort(conn, cohort.hash)
     return _view(conn, known[-1]) if known else None
 
