@@ -165,16 +165,17 @@ class _Groups:
     def __init__(self, values: Numbers, times: Numbers) -> None:
         _, self.of_report, counts = np.unique(values, return_inverse=True, return_counts=True)
         starts = np.cumsum(counts) - counts
-        self.weights = np.add.reduceat(times[:, np.argsort(values, kind="stable")], starts, axis=1)
+        self.weights: Numbers = np.add.reduceat(times[:, np.argsort(values, kind="stable")], starts, axis=1)
 
     def untied(self) -> Numbers:
         """Return how many pairs of each draw have different values, [draw]."""
         total: Numbers = self.weights.sum(axis=1)
-        return (total * total - (self.weights * self.weights).sum(axis=1)) / 2
+        untied: Numbers = (total * total - (self.weights * self.weights).sum(axis=1)) / 2
+        return untied
 
     def ranks(self) -> Numbers:
         """Return each report's rank within each draw, [draw, report]."""
-        middles = np.cumsum(self.weights, axis=1) - (self.weights - 1) / 2
+        middles: Numbers = np.cumsum(self.weights, axis=1) - (self.weights - 1) / 2
         placed: Numbers = middles[:, self.of_report]
         return placed
 
