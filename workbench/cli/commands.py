@@ -22,6 +22,7 @@ from workbench.cli import (
     revising,
     rounds,
     run,
+    scoring,
     study,
 )
 
@@ -65,6 +66,7 @@ run.register(app)
 errors.register(app)
 comparing.register(app)
 history.register(app)
+scoring.register(app)
 label.register(app)
 app.add_typer(labelers.labeler_app, name="labeler")
 app.add_typer(labelers.data_use_app, name="data-use")

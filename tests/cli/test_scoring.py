@@ -1,0 +1,91 @@
+"""Scoring report generators from the command line."""
+
+import csv
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+Run = Callable[..., Any]
+PAIRS = """study_id,reference,generated
+1,Small left pleural effusion.,Left pleural effusion. No pneumothorax.
+2,Right pneumothorax.,The lungs are clear.
+3,The heart is enlarged.,Cardiomegaly.
+"""
+
+
+@pytest.fixture
+def pairs(tmp_path: Path) -> Path:
+    path = tmp_path / "mine.csv"
+    path.write_text(PAIRS)
+    return path
+
+
+def test_one_command_scores_systems_and_writes_a_page_and_the_numbers(
+    workbench: Run, study: str, pairs: Path, tmp_path: Path
+) -> None:
+    other = tmp_path / "other.json"
+    entries = {
+        "1": {"model_prediction": "Findings: None. Impression: Pleural effusion."},
+        "2": {"model_prediction": None},
+    }
+    other.write_text(json.dumps(entries))
+    out = tmp_path / "board"
+    files = ["--reference", str(pairs), "--generated", str(pairs), "--generated", str(other)]
+    done = workbench("score", *files, "--system", "Mine", "--study", study, "-o", str(out))
+    assert done.code == 0, done.err
+    assert "other.json: other, 1 reports, 2 left out." in done.err
+    assert "Mine" in done.out
+    assert "one patient per study assumed" in done.out
+    assert sorted(path.name for path in out.iterdir()) == [
+        "leaderboard.html",
+        "per_finding.csv",
+        "scores.csv",
+        "scores.json",
+    ]
+    said = json.loads((out / "scores.json").read_text())
+    assert said["common_studies"] == 1
+    mine = next(s for s in said["systems"] if s["name"] == "Mine")
+    assert (mine["scored"], mine["missing"]) == (3, 0)
+    assert mine["on_its_own_studies"]["ran_score"]["n"] == 3
+    with (out / "scores.csv").open(newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert {row["system"] for row in rows} == {"Mine", "other"}
+    assert all(row["data_set_hash"] and row["prompt_hash"] and row["labeler_hash"] for row in rows)
+    with (out / "per_finding.csv").open(newline="") as file:
+        found = {(row["system"], row["finding"]): row for row in csv.DictReader(file)}
+    assert found["Mine", "pleural_effusion"]["f1"] == "1.0"
+    assert found["Mine", "pneumothorax"]["f1"] == ""  # no support on the common study: undefined, never 0
+
+
+def test_the_leaderboard_is_there_again_without_the_files(workbench: Run, study: str, pairs: Path) -> None:
+    first = workbench("score", "--reference", str(pairs), "--generated", str(pairs), "--study", study, "--json")
+    assert first.code == 0, first.err
+    pairs.unlink()
+    again = workbench("leaderboard", "mine", "--study", study, "--json")
+    assert again.json == first.json
+    listed = workbench("leaderboard", "--list", "--study", study, "--json").json["data_sets"]
+    assert [(d["name"], d["systems"]) for d in listed] == [("mine", ["mine"])]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (["score"], "Say which reference reports"),
+        (["score", "--reference", "none.csv"], "There is no file none.csv"),
+        (["score", "--reference", "mine.csv", "--column", "id"], "does not say which column"),
+        (["score", "--reference", "mine.csv", "--system", "A"], "1 names of systems do not go with 0 files"),
+        (["score", "--reference", "mine.csv"], "No system has submitted anything for mine yet"),
+        (["leaderboard"], "begin with `workbench score"),
+    ],
+)
+def test_what_is_wrong_is_told_in_a_line(
+    workbench: Run, study: str, pairs: Path, arguments: list[str], told: str
+) -> None:
+    assert pairs.exists()
+    done = workbench(*arguments, "--study", study)
+    assert done.code == 1
+    assert told in done.err
+    assert len(done.err.splitlines()) == 1

@@ -1,0 +1,223 @@
+"""Commands that score report generators: score, leaderboard."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
+from rich.progress import Progress as Bar
+from rich.table import Table
+
+from workbench.cli.options import AsOption, JsonOption, StudyOption
+from workbench.cli.output import Output, figure, table
+from workbench.domain.actors import Actor
+from workbench.errors import InputError, WorkbenchError
+from workbench.running.spending import Cap
+from workbench.workflow import leaderboard, leaderboard_files, ran_score, systems
+from workbench.workflow.extracting import Progress
+from workbench.workflow.leaderboard import Board
+from workbench.workflow.leaderboard_json import board_json
+from workbench.workflow.opening import open_study
+from workbench.workflow.study import Study
+from workbench.workflow.systems import DEFAULT_TASK, System, TakenIn
+
+RevisionOption = Annotated[str | None, typer.Option(help="Prompt revision; the highest accepted when left out.")]
+LabelerOption = Annotated[str, typer.Option(help="A labeler of data/study.toml; it reads both sides.")]
+TaskOption = Annotated[str, typer.Option(help="What is read: findings, or findings+impression.")]
+OutOption = Annotated[
+    Path | None, typer.Option("--out", "-o", help="Folder for leaderboard.html and the numbers.", metavar="FOLDER")
+]
+
+
+def register(app: typer.Typer) -> None:
+    """Add these commands to the program."""
+    app.command("score")(score_command)
+    app.command("leaderboard")(leaderboard_command)
+
+
+def score_command(
+    *,
+    reference: Annotated[Path | None, typer.Option(help="File with the reference reports.", metavar="FILE")] = None,
+    generated: Annotated[
+        list[Path] | None,
+        typer.Option(help="File with one system's reports; give it once per system.", metavar="FILE"),
+    ] = None,
+    system: Annotated[
+        list[str] | None,
+        typer.Option(help="Name of the system, in the order of --generated; its file's name when left out."),
+    ] = None,
+    data_set: Annotated[str | None, typer.Option(help="Name of the data set; the reference file's by default.")] = None,
+    task: TaskOption = DEFAULT_TASK,
+    column: Annotated[
+        list[str] | None,
+        typer.Option(help="Which column holds what: id=, generated=, reference= or patient=COLUMN."),
+    ] = None,
+    revision: RevisionOption = None,
+    labeler: LabelerOption = "rules",
+    max_tokens: Annotated[int | None, typer.Option(min=0, help="Stop a model before it has taken more.")] = None,
+    max_cost: Annotated[float | None, typer.Option(min=0, help="Stop a model before it has cost more.")] = None,
+    out: OutOption = None,
+    study: StudyOption = None,
+    as_name: AsOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Score report generators by Ran Score: one prompt reads the reference and the generated reports alike.
+
+    Files are ReXrank's JSON (`report`, `model_prediction`), CSV or JSON Lines (`study_id`, `reference`, `generated`).
+    Systems that were scored before on the same reference stay on the leaderboard. A model is asked nothing twice: the
+    same command goes on where it stopped.
+
+    \b
+    Examples:
+      workbench score --reference iu.csv --generated a.csv --generated b.csv -o board
+      workbench score --reference rexrank.json --generated mine.json --system "Mine" --task findings -o board
+    """
+    opened = open_study(study)
+    actor, said = opened.actor(as_name), Output(as_json)
+    columns = _columns(column or [])
+    if reference is not None:
+        known = systems.add_data_set(opened, actor, reference, name=data_set, task=task, columns=columns)
+    elif data_set is not None:
+        known = systems.find_data_set(opened, actor, data_set, task)
+    else:
+        raise InputError("Say which reference reports with --reference FILE, or which data set with --data-set NAME.")
+    taken = systems.add_systems(opened, actor, known, _named(generated or [], system or [], columns))
+    for each in taken:
+        said.tell(_taken(each))
+    cap = Cap(max_tokens, max_cost)
+    with _bar(labeler, shown=not as_json) as told:
+        stopped = ran_score.label_systems(
+            opened, actor, known, revision=revision, labeler=labeler, cap=cap if cap.set else None, on_progress=told
+        )
+    if stopped:
+        raise WorkbenchError(f"{stopped} The same command goes on.")
+    board = leaderboard.leaderboard(opened, actor, known, revision=revision, labeler=labeler)
+    _answer(board, out, said)
+
+
+def leaderboard_command(
+    name: Annotated[
+        str | None, typer.Argument(help="A data set; the newest when left out.", metavar="DATA_SET")
+    ] = None,
+    *,
+    task: Annotated[str | None, typer.Option(help="findings, or findings+impression.")] = None,
+    system: Annotated[list[str] | None, typer.Option(help="Only these systems; once per system.")] = None,
+    revision: RevisionOption = None,
+    labeler: LabelerOption = "rules",
+    list_all: Annotated[bool, typer.Option("--list", help="List the data sets instead.")] = False,
+    out: OutOption = None,
+    study: StudyOption = None,
+    as_name: AsOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Show the systems of a data set by every metric, with intervals, ranks and ties; write it as a page.
+
+    \b
+    Examples:
+      workbench leaderboard
+      workbench leaderboard iu --task findings -o board
+      workbench leaderboard --list
+    """
+    opened = open_study(study)
+    actor, said = opened.actor(as_name), Output(as_json)
+    if list_all:
+        _list(opened, actor, said)
+        return
+    known = systems.find_data_set(opened, actor, name, task)
+    board = leaderboard.leaderboard(opened, actor, known, revision=revision, labeler=labeler, systems=system or None)
+    _answer(board, out, said)
+
+
+def _columns(given: list[str]) -> dict[str, str]:
+    pairs = [one.partition("=") for one in given]
+    if wrong := next((name for name, mark, column in pairs if not (mark and column)), None):
+        raise InputError(f"--column {wrong} does not say which column; write it as id=STUDY.")
+    return {name: column for name, _, column in pairs}
+
+
+def _named(files: list[Path], names: list[str], columns: dict[str, str]) -> list[System]:
+    if len(names) > len(files):
+        raise InputError(f"{len(names)} names of systems do not go with {len(files)} files; give --system per file.")
+    return [System(path, names[i] if i < len(names) else None, columns=columns) for i, path in enumerate(files)]
+
+
+def _taken(each: TakenIn) -> str:
+    rest = [(each.empty, "empty"), (each.missing, "left out"), (each.unknown, "not in the data set")]
+    rest.append((each.other_references, "references that it gives otherwise (those of the data set count)"))
+    told = "".join(f", {n} {what}" for n, what in rest if n)
+    return f"{each.file}: {each.system}, {each.written} reports{told}{'' if each.new else '; known already'}."
+
+
+@contextmanager
+def _bar(labeler: str, *, shown: bool) -> Iterator[Progress]:
+    """Give what is told how far a model is, and show it."""
+    console = Console(stderr=True)
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    with Bar(*columns, console=console, disable=not (shown and console.is_terminal)) as bar:
+        under_way = bar.add_task(f"{labeler} reads both sides", total=None, visible=labeler != "rules")
+        yield lambda done, total: bar.update(under_way, completed=done, total=total)
+
+
+def _answer(board: Board, out: Path | None, said: Output) -> None:
+    files = leaderboard_files.write_leaderboard(board, out) if out is not None else []
+    facts = "; ".join(f"{name}: {value}" for name, value in leaderboard_files.facts_of(board))
+    where = [f"Written: {', '.join(str(path) for path in files)}."] if files else []
+    said.answer(
+        {**board_json(board), "files": [str(path) for path in files]},
+        _table(board),
+        f"{facts}.",
+        "“=” marks systems that are tied: their difference may be chance.",
+        *_invented(board),
+        *where,
+    )
+
+
+def _table(board: Board) -> Table:
+    rows = []
+    for name in board.systems:
+        place = board.columns[0].ranking.of(name)
+        rank, interval = leaderboard_files.rank_words(place)
+        values = [
+            figure(column.ranking.of(name).value) if i == 0 else figure(column.ranking.of(name).value).split(" ")[0]
+            for i, column in enumerate(board.columns)
+        ]
+        rows.append((rank, interval, name, *values, leaderboard_files.coverage_words(board.scoring.of(name))))
+    names = [f"{c.metric.name}{'' if c.metric.higher_is_better else ' (lower is better)'}" for c in board.columns]
+    columns = ["rank", "place (95 %)", "system", f"{names[0]} (95 %)", *names[1:], "studies"]
+    return table(f"{board.scoring.data_set.name}, {board.scoring.data_set.task}", columns, rows)
+
+
+def _invented(board: Board) -> list[str]:
+    found = [(name, board.scoring.of(name).common) for name in board.systems]
+    lines = [
+        f"{name} invented, where no reference has it: {', '.join(f'{f} {n}' for f, n in score.invented)}."
+        for name, score in found
+        if score and score.invented
+    ]
+    reciprocals = [f"{name} {figure(value)}" for name, value in board.reciprocals.items() if value.defined]
+    undefined = [name for name, value in board.reciprocals.items() if not value.defined]
+    if reciprocals:
+        lines.append(f"1 / mean RadCliQ-v1, higher is better: {', '.join(reciprocals)}.")
+    if undefined:
+        lines.append(f"1 / mean RadCliQ-v1 is not defined for {', '.join(undefined)}: the mean is not positive.")
+    return lines
+
+
+def _list(study: Study, actor: Actor, said: Output) -> None:
+    known = systems.data_sets(study, actor)
+    rows = [
+        (d.name, d.task, ", ".join(s.system for s in systems.submissions(study, actor, d)), d.actor, f"{d.at:%Y-%m-%d}")
+        for d in known
+    ]
+    said.answer(
+        {
+            "data_sets": [
+                {"name": d.name, "task": d.task, "hash": d.hash, "systems": row[2].split(", ")}
+                for d, row in zip(known, rows, strict=True)
+            ]
+        },
+        table("Data sets", ["name", "task", "systems", "by", "since"], rows) if rows else "No data set yet.",
+    )

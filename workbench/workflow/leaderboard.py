@@ -1,0 +1,166 @@
+"""The leaderboard of a data set: every system by every metric, with intervals, ranks and ties (method 20 and 21)."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from workbench.domain.actors import Actor
+from workbench.errors import InputError
+from workbench.evaluation.consensus import collapse
+from workbench.evaluation.intervals import Numbers
+from workbench.evaluation.numbers import Figure, undefined
+from workbench.evaluation.ran_score import truth_of
+from workbench.evaluation.ranking import Ranking, rank_macro_f1, rank_systems
+from workbench.metrics.base import Metric
+from workbench.metrics.radcliq import radcliq_v1, reciprocal_of_mean
+from workbench.metrics.registry import METRICS, text_scores
+from workbench.storage import leaderboard as store
+from workbench.storage.leaderboard import DataSetRecord
+from workbench.workflow.ran_score import Scoring, score_systems
+from workbench.workflow.study import Study
+
+RAN_SCORE, RADCLIQ = "ran_score", "radcliq_v1"
+NOT_POSITIVE = "not defined: the mean is not positive"
+FIRST = ("bleu2_rexrank", "rouge_l")  # of the computed ones, what other leaderboards show
+HERE, IMPORTED = "computed here", "imported"
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """One metric of the leaderboard. ``values`` [system, study] are its scores per study, NaN where there is none.
+
+    Those of Ran Score are the F1 of single pairs; its ranking is by macro-F1 over findings, which is no mean of them.
+    """
+
+    metric: Metric
+    ranking: Ranking
+    values: Numbers
+    source: str
+
+
+@dataclass(frozen=True, slots=True)
+class Board:
+    """All systems of a data set by all metrics, best by Ran Score first.
+
+    Every ranking is over the studies that every system has; its own n says how many. ``reciprocals`` is ReXrank's
+    1 / RadCliQ-v1 by system, the reciprocal of the mean; empty where there is no RadCliQ-v1.
+    """
+
+    scoring: Scoring
+    columns: tuple[Column, ...]
+    reciprocals: Mapping[str, Figure]
+
+    @property
+    def systems(self) -> tuple[str, ...]:
+        """Return the systems, best by Ran Score first."""
+        return tuple(place.system for place in self.columns[0].ranking.systems)
+
+    def column(self, metric_id: str) -> Column:
+        """Return one metric's column. Raises KeyError."""
+        found = next((column for column in self.columns if column.metric.id == metric_id), None)
+        if found is None:
+            raise KeyError(metric_id)
+        return found
+
+    @property
+    def findings(self) -> tuple[tuple[str, int], ...]:
+        """Return the findings with support in the data set and how many studies have them, the rarest first."""
+        truth = truth_of(self.scoring.reference_codes, self.scoring.policies)
+        support = (truth == 1).sum(axis=0).tolist()
+        named = zip(self.scoring.finding_ids, support, strict=True)
+        return tuple(sorted(((f, n) for f, n in named if n), key=lambda pair: pair[1]))
+
+
+def leaderboard(
+    study: Study,
+    actor: Actor,
+    data_set: DataSetRecord,
+    *,
+    revision: str | int | None = None,
+    labeler: str = "rules",
+    systems: Sequence[str] | None = None,
+) -> Board:
+    """Return the leaderboard of a data set, of all its systems or the named ones.
+
+    Raises:
+        InputError: nothing was submitted, or as ``score_systems``.
+        NotFoundError: there is no such revision or labeler.
+        RightsError: the person has no role, or rates in an open round.
+    """
+    scoring = score_systems(study, actor, data_set, revision=revision, labeler=labeler, systems=systems)
+    if not scoring.systems:
+        raise InputError(f"No system has submitted anything for {data_set.name} yet.")
+    columns = [_ran_score(scoring), *_computed(scoring), *_imported(study, scoring)]
+    if (radcliq := _radcliq(scoring, columns)) is not None:
+        columns.append(radcliq)
+    return Board(scoring, tuple(columns), _reciprocals(scoring, columns))
+
+
+def _ran_score(scoring: Scoring) -> Column:
+    truth = truth_of(scoring.reference_codes, scoring.policies)
+    # What a system left out is MISSING, and so leaves the common ground; nothing else here is missing.
+    given = np.stack([collapse(system.codes, scoring.policies) for system in scoring.systems])
+    names = [system.name for system in scoring.systems]
+    values = np.full((len(names), len(scoring.study_ids)), np.nan)
+    for i, system in enumerate(scoring.systems):
+        if system.own is not None:
+            values[i, [text is not None for text in system.texts]] = system.own.per_report
+    return Column(METRICS[RAN_SCORE], rank_macro_f1(names, truth, given, scoring.patients), values, HERE)
+
+
+def _computed(scoring: Scoring) -> list[Column]:
+    """Return the metrics that are computed of the two texts alone."""
+    by_system = [text_scores(scoring.references, system.texts) for system in scoring.systems]
+    in_order = sorted(by_system[0], key=lambda metric: (metric not in FIRST, metric))
+    return [
+        _column(scoring, METRICS[metric], np.stack([found[metric] for found in by_system]), HERE) for metric in in_order
+    ]
+
+
+def _imported(study: Study, scoring: Scoring) -> list[Column]:
+    """Return the metrics whose scores were computed elsewhere."""
+    with study.database.read() as conn:
+        known = store.scores(conn, scoring.data_set.hash)
+    columns = []
+    for scores in known:
+        values = np.array(
+            [
+                [scores.values.get(system.name, {}).get(study_id, np.nan) for study_id in scoring.study_ids]
+                for system in scoring.systems
+            ]
+        )
+        told = METRICS.get(scores.metric) or Metric(
+            scores.metric, scores.metric, scores.higher_is_better, "Scores that were computed elsewhere."
+        )
+        if not np.isnan(values).all():
+            columns.append(_column(scoring, told, values, IMPORTED))
+    return columns
+
+
+def _radcliq(scoring: Scoring, columns: Sequence[Column]) -> Column | None:
+    """Return RadCliQ-v1 made of its four parts, None where it was imported or a part is not there."""
+    by_id = {column.metric.id: column.values for column in columns}
+    parts = [by_id.get(part) for part in ("radgraph_f1", "bertscore", "semb_score", "bleu2_rexrank")]
+    if RADCLIQ in by_id or any(part is None for part in parts):
+        return None
+    radgraph, bertscore, semb, bleu2 = (part for part in parts if part is not None)
+    return _column(scoring, METRICS[RADCLIQ], radcliq_v1(radgraph, bertscore, semb, bleu2), HERE)
+
+
+def _reciprocals(scoring: Scoring, columns: Sequence[Column]) -> dict[str, Figure]:
+    radcliq = next((column for column in columns if column.metric.id == RADCLIQ), None)
+    if radcliq is None:
+        return {}
+    every = ~np.isnan(radcliq.values).any(axis=0)
+    found = {}
+    for i, system in enumerate(scoring.systems):
+        value, n = reciprocal_of_mean(radcliq.values[i, every]), int(every.sum())
+        found[system.name] = undefined(NOT_POSITIVE, n) if value is None else Figure(value, n)
+    return found
+
+
+def _column(scoring: Scoring, metric: Metric, values: Numbers, source: str) -> Column:
+    names = [system.name for system in scoring.systems]
+    ranking = rank_systems(names, values, scoring.patients, higher_is_better=metric.higher_is_better)
+    return Column(metric, ranking, values, source)

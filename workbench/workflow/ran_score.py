@@ -1,0 +1,365 @@
+"""Systems scored on a data set: both sides of each pair read by one frozen revision and one labeler (method 20)."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from workbench.domain.actors import Actor, Role
+from workbench.domain.findings import FAILED, MISSING, Policy, State
+from workbench.domain.prompts import Prompt
+from workbench.domain.runs import Extraction
+from workbench.errors import InputError
+from workbench.evaluation.consensus import per_finding
+from workbench.evaluation.ran_score import RanScore, cells_of, found_in, ran_score
+from workbench.formats.systems import select
+from workbench.running.spending import Cap
+from workbench.storage import leaderboard as store
+from workbench.storage.leaderboard import DataSetRecord, SubmissionRecord
+from workbench.workflow.blindness import require_sighted
+from workbench.workflow.extracting import Progress, Reading, ask, codes_of, mentions_of
+from workbench.workflow.prompts import find_revision
+from workbench.workflow.study import Study
+
+Codes = NDArray[np.int8]
+
+
+@dataclass(frozen=True, slots=True)
+class Coverage:
+    """How many studies of a data set a system is scored on, and what became of the rest.
+
+    ``scored`` pairs enter its own score; among them are ``empty`` reports, which mention nothing, and ``failed``
+    extractions, which are wrong (method 12). ``missing`` studies have a reference and no report of the system.
+    """
+
+    scored: int
+    empty: int
+    failed: int
+    missing: int
+
+
+@dataclass(frozen=True, slots=True)
+class SystemScore:
+    """One system: what it submitted, on how much of it a score rests, and its Ran Score.
+
+    ``own`` is over all its pairs, ``common`` over the studies that every system of the board has; None without a pair.
+    ``texts`` [study] is what its reports say for the task, None where it is missing; ``codes`` [study, finding] what
+    is read in them, MISSING where it is missing.
+    """
+
+    submission: SubmissionRecord
+    coverage: Coverage
+    own: RanScore | None
+    common: RanScore | None
+    texts: tuple[str | None, ...]
+    codes: Codes
+
+    @property
+    def name(self) -> str:
+        """Return the system's name."""
+        return self.submission.system
+
+
+@dataclass(frozen=True, slots=True)
+class Scoring:
+    """All systems of a data set under one revision, labeler and policy. Rows are the studies with a reference.
+
+    ``no_reference`` counts the other studies by why: missing, empty, failed, or quoted in the prompt (method 14).
+    ``common`` flags the studies that every system has.
+    """
+
+    data_set: DataSetRecord
+    reading: Reading
+    revision: int
+    study_ids: tuple[str, ...]
+    patients: tuple[str, ...]
+    patients_known: bool
+    references: tuple[str, ...]
+    reference_codes: Codes
+    policies: tuple[Policy, ...]
+    no_reference: Mapping[str, int]
+    common: NDArray[np.bool_]
+    systems: tuple[SystemScore, ...]
+
+    @property
+    def finding_ids(self) -> tuple[str, ...]:
+        """Return the findings, in label-set order."""
+        return self.reading.study.label_set.ids
+
+    def of(self, name: str) -> SystemScore:
+        """Return one system. Raises KeyError."""
+        found = next((system for system in self.systems if system.name == name), None)
+        if found is None:
+            raise KeyError(name)
+        return found
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """One study as one system reports it: both texts, what is read in each, and how the two go together."""
+
+    study_id: str
+    reference: str
+    generated: str | None
+    in_reference: Extraction | None
+    in_generated: Extraction | None
+    matched: tuple[str, ...]
+    missed: tuple[str, ...]
+    invented: tuple[str, ...]
+    f1: float
+
+
+@dataclass(frozen=True, slots=True)
+class _Texts:
+    """The texts of a data set as its task reads them; None is missing, "" has nothing in it."""
+
+    ids: tuple[str, ...]
+    patients: tuple[str, ...]
+    references: tuple[str | None, ...]
+    submissions: tuple[SubmissionRecord, ...]
+    generated: tuple[tuple[str | None, ...], ...]  # [system][study]
+
+    @property
+    def to_read(self) -> list[str]:
+        """Return every text that there is something to read in, once."""
+        every = [*self.references, *(text for of_system in self.generated for text in of_system)]
+        return list(dict.fromkeys(text for text in every if text))
+
+
+def reading_of(study: Study, *, revision: str | int | None = None, labeler: str = "rules") -> tuple[Reading, int]:
+    """Return what reads both sides, and the number of the revision: the highest accepted one by default.
+
+    Raises:
+        NotFoundError: there is no such revision or labeler.
+    """
+    found = find_revision(study, revision)
+    return Reading(study, found.prompt, study.labeler(labeler)), found.revision.number
+
+
+def label_systems(
+    study: Study,
+    actor: Actor,
+    data_set: DataSetRecord,
+    *,
+    revision: str | int | None = None,
+    labeler: str = "rules",
+    cap: Cap | None = None,
+    on_progress: Progress = lambda *_: None,
+) -> str:
+    """Ask a language model about every text of a data set that it was not asked about yet, both sides alike.
+
+    Returns:
+        Why it stopped before the end, "" where it did not. Nothing is asked of the rules labeler.
+
+    Raises:
+        RightsError: the person is no lead or admin or rates in an open round, or the texts may not be sent there.
+        WorkbenchError: as ``extracting.ask``.
+    """
+    actor.require(Role.LEAD, Role.ADMIN, to="label generated reports")
+    require_sighted(study, actor, "label generated reports")
+    reading, _ = reading_of(study, revision=revision, labeler=labeler)
+    return ask(reading, _texts(study, data_set, None).to_read, cap=cap, on_progress=on_progress)
+
+
+def score_systems(
+    study: Study,
+    actor: Actor,
+    data_set: DataSetRecord,
+    *,
+    revision: str | int | None = None,
+    labeler: str = "rules",
+    systems: Sequence[str] | None = None,
+) -> Scoring:
+    """Score every system of a data set, or the named ones, against its reference reports.
+
+    Raises:
+        InputError: a model has not labelled every text yet, no study of the data set has a reference that can be
+            read, or there is no such system.
+        NotFoundError: there is no such revision or labeler.
+        RightsError: the person has no role, or rates in an open round.
+    """
+    require_sighted(study, actor, "see how generated reports score")
+    reading, number = reading_of(study, revision=revision, labeler=labeler)
+    texts = _texts(study, data_set, systems)
+    known = codes_of(reading, texts.to_read)
+    if waiting := sum(text not in known for text in texts.to_read):
+        raise InputError(
+            f"{labeler} has not labelled {waiting:,} of {len(texts.to_read):,} texts of {data_set.name} yet; begin "
+            f"with `workbench score --data-set {data_set.name} --task {data_set.task} --labeler {labeler}`."
+        )
+    findings = study.label_set.ids
+    usable, no_reference = _usable(reading.prompt, texts, known)
+    if not usable:
+        raise InputError(f"No study of {data_set.name} has a reference report that can be read for {data_set.task}.")
+    reference = np.array([known[texts.references[i] or ""] for i in usable], dtype=np.int8)
+    policies = per_finding(study.label_set.prediction_policies, findings)
+    patients = tuple(texts.patients[i] for i in usable)
+    chosen = [tuple(of_system[i] for i in usable) for of_system in texts.generated]
+    codes = [_codes(of_system, known, len(findings)) for of_system in chosen]
+    common = np.ones(len(usable), dtype=np.bool_)
+    for of_system in codes:
+        common &= _there(of_system)
+    scored = tuple(
+        _system(submission, said, code, common, reference=reference, policies=policies, patients=patients, ids=findings)
+        for submission, said, code in zip(texts.submissions, chosen, codes, strict=True)
+    )
+    return Scoring(
+        data_set,
+        reading,
+        number,
+        tuple(texts.ids[i] for i in usable),
+        patients,
+        patients != tuple(texts.ids[i] for i in usable),
+        tuple(texts.references[i] or "" for i in usable),
+        reference,
+        policies,
+        no_reference,
+        common,
+        scored,
+    )
+
+
+def pair_of(study: Study, actor: Actor, scoring: Scoring, system: str, study_id: str) -> Pair:
+    """Return one study as one system reports it, with the words each finding is read in.
+
+    Raises:
+        KeyError: there is no such system or study in the scoring.
+        RightsError: the person rates in an open round.
+    """
+    require_sighted(study, actor, "see what is read in a report")
+    found, row = scoring.of(system), scoring.study_ids.index(study_id)
+    generated, reference = found.texts[row], scoring.references[row]
+    told: dict[str, tuple[str, ...]] = {"matched": (), "missed": (), "invented": ()}
+    f1 = float("nan")
+    if generated is not None:
+        cells = cells_of(scoring.reference_codes[[row]], found.codes[[row]], scoring.policies)
+        told = found_in(cells, 0, scoring.finding_ids)
+        rows = np.flatnonzero(_there(found.codes)).tolist()
+        f1 = found.own.per_report[rows.index(row)] if found.own else f1
+    return Pair(
+        study_id,
+        reference,
+        generated,
+        mentions_of(scoring.reading, reference),
+        None if generated is None else mentions_of(scoring.reading, generated),
+        told["matched"],
+        told["missed"],
+        told["invented"],
+        f1,
+    )
+
+
+def studies_with(scoring: Scoring, system: str, finding: str | None = None) -> list[tuple[str, str, float]]:
+    """Return (study, what, F1 of its pair) of one system, the worst first; ``what`` is of the finding.
+
+    With a finding only the studies in which either side has it: matched, missed or invented, in that order of use:
+    missed, invented, matched. Without one every study, by F1.
+    """
+    found = scoring.of(system)
+    rows = np.flatnonzero(_there(found.codes))
+    if found.own is None:
+        return []
+    cells = cells_of(scoring.reference_codes[rows], found.codes[rows], scoring.policies)
+    f1 = found.own.per_report
+    listed = []
+    if finding is None:
+        listed = [(scoring.study_ids[row], "", f1[i]) for i, row in enumerate(rows.tolist())]
+        return sorted(listed, key=lambda one: (one[2], one[0]))
+    at = scoring.finding_ids.index(finding)
+    for what, flags in (("missed", cells.missed), ("invented", cells.fp), ("matched", cells.tp)):
+        listed += [(scoring.study_ids[int(rows[i])], what, f1[i]) for i in np.flatnonzero(flags[:, at]).tolist()]
+    return listed
+
+
+def _texts(study: Study, data_set: DataSetRecord, systems: Sequence[str] | None) -> _Texts:
+    with study.database.snapshot() as conn:
+        studies = store.studies(conn, data_set.hash)
+        every = store.submissions(conn, data_set.hash)
+        chosen = every if systems is None else [s for s in every if s.system in systems]
+        if systems is not None and len(chosen) < len(set(systems)):
+            unknown = next(name for name in systems if name not in [s.system for s in every])
+            raise InputError(
+                f"{data_set.name} has no system called {unknown}; it has {', '.join(s.system for s in every)}."
+            )
+        written = [store.texts(conn, submission.id) for submission in chosen]
+    task = data_set.task
+    selected: dict[str, str] = {}
+
+    def read(text: str | None) -> str | None:
+        if text is None:
+            return None
+        if text not in selected:
+            selected[text] = select(text, task)
+        return selected[text]
+
+    return _Texts(
+        tuple(s.id for s in studies),
+        tuple(s.patient_id for s in studies),
+        tuple(read(s.reference) for s in studies),
+        tuple(chosen),
+        tuple(tuple(read(of_system.get(s.id)) for s in studies) for of_system in written),
+    )
+
+
+def _usable(prompt: Prompt, texts: _Texts, known: Mapping[str, Sequence[int]]) -> tuple[list[int], dict[str, int]]:
+    """Return the studies whose reference can be read, and how many cannot, by why."""
+    quoted = {example.text.strip() for example in prompt.guidance.examples}
+    out = dict.fromkeys(("missing", "empty", "failed", "quoted"), 0)
+    usable = []
+    for i, text in enumerate(texts.references):
+        if text is None:
+            out["missing"] += 1
+        elif not text:
+            out["empty"] += 1
+        elif text.strip() in quoted:
+            out["quoted"] += 1
+        elif FAILED in known[text]:
+            out["failed"] += 1
+        else:
+            usable.append(i)
+    return usable, out
+
+
+def _codes(texts: Sequence[str | None], known: Mapping[str, Sequence[int]], findings: int) -> Codes:
+    codes = np.full((len(texts), findings), MISSING, dtype=np.int8)
+    for i, text in enumerate(texts):
+        if text:
+            codes[i] = known[text]
+        elif text is not None:
+            codes[i] = State.NOT_MENTIONED.code  # an empty report mentions nothing (method 20)
+    return codes
+
+
+def _there(codes: Codes) -> NDArray[np.bool_]:
+    there: NDArray[np.bool_] = (codes != MISSING).all(axis=1)
+    return there
+
+
+def _system(
+    submission: SubmissionRecord,
+    texts: tuple[str | None, ...],
+    codes: Codes,
+    common: NDArray[np.bool_],
+    *,
+    reference: Codes,
+    policies: Sequence[Policy],
+    patients: Sequence[str],
+    ids: Sequence[str],
+) -> SystemScore:
+    there = _there(codes)
+
+    def on(rows: NDArray[np.bool_]) -> RanScore | None:
+        if not rows.any():
+            return None
+        of_rows = [patient for patient, kept in zip(patients, rows, strict=True) if kept]
+        return ran_score(ids, reference[rows], codes[rows], policies, of_rows)
+
+    own = on(there)
+    coverage = Coverage(
+        scored=int(there.sum()),
+        empty=sum(text == "" for text in texts),
+        failed=int((codes == FAILED).any(axis=1).sum()),
+        missing=int((~there).sum()),
+    )
+    return SystemScore(submission, coverage, own, own if (there == common).all() else on(common), texts, codes)

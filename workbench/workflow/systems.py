@@ -1,0 +1,186 @@
+"""Report generators and the data sets they are scored on: taken in, and read back."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+from workbench.domain.actors import Actor, Role
+from workbench.domain.hashing import content_hash
+from workbench.errors import InputError, NotFoundError
+from workbench.formats.systems import TASKS, Generated, read_generated
+from workbench.storage import leaderboard as store
+from workbench.storage.leaderboard import DataSetRecord, StudyText, SubmissionRecord
+from workbench.workflow.blindness import require_sighted
+from workbench.workflow.study import Study
+
+DEFAULT_TASK = "findings+impression"
+
+
+@dataclass(frozen=True, slots=True)
+class System:
+    """A system to take in: the file that holds what it wrote, and its name (the file's without ending when None)."""
+
+    path: Path
+    name: str | None = None
+    form: str | None = None
+    columns: Mapping[str, str] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class TakenIn:
+    """What became of a system's file: studies with a text, blank, missing, and ids that the data set lacks.
+
+    ``other_references`` counts the studies whose reference the file gives otherwise; the data set's counts for all.
+    """
+
+    system: str
+    file: str
+    written: int
+    empty: int
+    missing: int
+    unknown: int
+    other_references: int
+    new: bool
+
+
+def add_data_set(
+    study: Study,
+    actor: Actor,
+    path: Path,
+    *,
+    name: str | None = None,
+    task: str = DEFAULT_TASK,
+    form: str | None = None,
+    columns: Mapping[str, str] | None = None,
+) -> DataSetRecord:
+    """Take the reference reports of a file in as a data set; the same again is the same data set.
+
+    Args:
+        study: the study.
+        actor: a lead or admin.
+        path: the file; any form of ``formats.systems``.
+        name: of the data set; the file's name without ending when None.
+        task: what is scored, one of ``TASKS``: the findings section alone, or findings and impression.
+        form: of the file; by its ending when None.
+        columns: which column holds what, where it is not one of the usual names.
+
+    Raises:
+        InputError: the file cannot be read as said, or holds no reference report.
+        ConflictError: a data set of that name and task has other references.
+        RightsError: the person is no lead or admin, or rates in an open round.
+    """
+    _require(study, actor, "take in a data set of reports")
+    if task not in TASKS:
+        raise InputError(f"There is no task {task}; choose {' or '.join(TASKS)}.")
+    read = read_generated(path, form, columns=columns)
+    if not any((text or "").strip() for text in read.references.values()):
+        raise InputError(f"{path} holds no reference report; its column should be called reference, or be named.")
+    studies = [StudyText(i, read.patients.get(i, i), text) for i, text in sorted(read.references.items())]
+    identity = content_hash("data-set", {"task": task, "studies": [[s.id, s.patient_id, s.reference] for s in studies]})
+    record = DataSetRecord(identity, name or path.stem, task, read.file, actor.name, datetime.now(UTC))
+    with study.database.write() as conn:
+        return store.add_data_set(conn, record, studies)
+
+
+def add_systems(study: Study, actor: Actor, data_set: DataSetRecord, systems: Sequence[System]) -> list[TakenIn]:
+    """Take in what systems wrote for a data set, all of them or none. What a system wrote last is what counts.
+
+    Raises:
+        InputError: a file cannot be read as said, holds no generated report, or none of its studies is in the data
+            set; or two systems have one name.
+        RightsError: the person is no lead or admin, or rates in an open round.
+    """
+    _require(study, actor, "take in generated reports")
+    names = [(system.name or system.path.stem).strip() for system in systems]
+    if twice := next((name for name in names if names.count(name) > 1), None):
+        raise InputError(f"Two systems are called {twice}; rename a file, or give each a name of its own.")
+    if not all(names):
+        raise InputError("A system has a blank name; write it out.")
+    with study.database.read() as conn:
+        known = {s.id: s.reference for s in store.studies(conn, data_set.hash)}
+    files = [_fitting(data_set, known, system) for system in systems]
+    done = []
+    with study.database.write() as conn:
+        for name, read in zip(names, files, strict=True):
+            texts = {i: text for i, text in read.studies.items() if i in known}
+            new = store.add_submission(
+                conn,
+                data_set.hash,
+                name,
+                texts,
+                text_hash=content_hash("submission", sorted(texts.items())),
+                file=read.file,
+                actor=actor.name,
+                at=datetime.now(UTC),
+            )
+            written = [text for text in texts.values() if text is not None]
+            empty = sum(not text.strip() for text in written)
+            missing = len(known) - len(written)
+            unknown = len(read.studies) - len(texts)
+            other = sum(i in known and text != known[i] for i, text in read.references.items() if text is not None)
+            done.append(TakenIn(name, read.file, len(written) - empty, empty, missing, unknown, other, new))
+    return done
+
+
+def _fitting(data_set: DataSetRecord, known: Mapping[str, str | None], system: System) -> Generated:
+    read = read_generated(system.path, system.form, columns=system.columns)
+    if not read.studies:
+        raise InputError(
+            f"{system.path} holds no generated report; its column should be called generated or model_prediction, or "
+            "be named."
+        )
+    if not known.keys() & read.studies.keys():
+        first = next(iter(read.studies))
+        raise InputError(
+            f"{system.path}: none of its studies is in the data set {data_set.name}; its first is {first}, the data "
+            f"set's {min(known)}."
+        )
+    return read
+
+
+def data_sets(study: Study, actor: Actor) -> list[DataSetRecord]:
+    """Return the data sets of the study, oldest first.
+
+    Raises:
+        RightsError: the person rates in an open round.
+    """
+    require_sighted(study, actor, "see the leaderboard")
+    with study.database.read() as conn:
+        return store.data_sets(conn)
+
+
+def find_data_set(study: Study, actor: Actor, name: str | None = None, task: str | None = None) -> DataSetRecord:
+    """Return a data set by its name or the beginning of its hash; the newest one without either.
+
+    Raises:
+        NotFoundError: there is none, or several fit.
+        RightsError: the person rates in an open round.
+    """
+    known = data_sets(study, actor)
+    if not known:
+        raise NotFoundError(
+            "No generated report is here yet; begin with `workbench score --reference R --generated G -o OUT`."
+        )
+    fits = [d for d in known if name is None or d.name == name or (len(name) >= 6 and d.hash.startswith(name))]
+    fits = [d for d in fits if task is None or d.task == task]
+    if not fits or (name is not None and len(fits) > 1):
+        listed = ", ".join(f"{d.name} ({d.task})" for d in known)
+        raise NotFoundError(f"There is no data set {name or task}, or several; the study has {listed}.")
+    return fits[-1]
+
+
+def submissions(study: Study, actor: Actor, data_set: DataSetRecord) -> list[SubmissionRecord]:
+    """Return what each system submitted last for a data set, in the order in which the systems first came.
+
+    Raises:
+        RightsError: the person rates in an open round.
+    """
+    require_sighted(study, actor, "see the leaderboard")
+    with study.database.read() as conn:
+        return store.submissions(conn, data_set.hash)
+
+
+def _require(study: Study, actor: Actor, to: str) -> None:
+    actor.require(Role.LEAD, Role.ADMIN, to=to)
+    require_sighted(study, actor, to)
