@@ -92,7 +92,7 @@ def answered(monkeypatch: pytest.MonkeyPatch) -> Callable[..., Completion]:
         async def answer(_: httpx2.Request) -> httpx2.Response:
             return httpx2.Response(200, content=content.encode())
 
-        monkeypatch.setattr(Egress, "transport", lambda _: httpx2.MockTransport(answer))
+        monkeypatch.setattr(Egress, "transport", lambda _, **_limit: httpx2.MockTransport(answer))
         return ask("http://127.0.0.1:9", constraint=constraint)
 
     return ask_for

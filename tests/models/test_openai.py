@@ -50,7 +50,7 @@ def test_openai_itself_takes_the_limit_of_tokens_by_its_new_name(monkeypatch: py
         bodies.append((str(request.url), json.loads(request.content)))
         return httpx2.Response(200, json={"choices": [{"message": {"content": "{}"}, "finish_reason": "stop"}]})
 
-    monkeypatch.setattr(Egress, "transport", lambda _: httpx2.MockTransport(answer))
+    monkeypatch.setattr(Egress, "transport", lambda _, **_limit: httpx2.MockTransport(answer))
     settings = LabelerSettings("x", "openai", model="m", max_tokens=7)
     model = OpenAIModel(settings, key="sk-1", egress=Egress(restricted=False))
     assert asyncio.run(model.complete(MESSAGES, schema={})).text == "{}"
@@ -93,7 +93,7 @@ def answered(monkeypatch: pytest.MonkeyPatch) -> Callable[[object], Completion]:
         async def answer(_: httpx2.Request) -> httpx2.Response:
             return httpx2.Response(200, content=content.encode("utf-8", "surrogatepass"))
 
-        monkeypatch.setattr(Egress, "transport", lambda _: httpx2.MockTransport(answer))
+        monkeypatch.setattr(Egress, "transport", lambda _, **_limit: httpx2.MockTransport(answer))
         return ask("http://127.0.0.1:9/v1")
 
     return ask_for

@@ -1,6 +1,7 @@
 """Commands that run a prompt and score it: run, evaluate."""
 
 from dataclasses import asdict
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -8,6 +9,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
 
+from workbench.cli.batch import Batch, currency, spent
 from workbench.cli.labelers import basis_text
 from workbench.cli.options import AsOption, JsonOption, StudyOption
 from workbench.cli.output import Output, figure, table
@@ -48,6 +50,14 @@ def run_command(
     max_tokens: Annotated[
         int | None, typer.Option(min=0, help="Stop before the run has taken more tokens than this.")
     ] = None,
+    batch: Annotated[
+        bool, typer.Option("--batch", help="Hand the reports over as a batch, answered within a day at a lower price.")
+    ] = False,
+    wait: Annotated[bool, typer.Option("--wait", help="With --batch: wait until all is answered.")] = False,
+    batch_file: Annotated[
+        Path | None, typer.Option(help="Write the requests into this file instead, for `vllm run-batch`.")
+    ] = None,
+    batch_result: Annotated[Path | None, typer.Option(help="Take in the file of answers to such a file.")] = None,
     list_runs: Annotated[bool, typer.Option("--list", help="List the runs instead.")] = False,
     study: StudyOption = None,
     as_name: AsOption = None,
@@ -57,10 +67,15 @@ def run_command(
 
     Reports that brought no reply are asked for again. A cap counts all that the run has taken, earlier attempts too.
 
+    With --batch it returns at once; the same again, or --resume HASH, collects what has come. As long as a batch is
+    under way, nothing of the run is asked by call.
+
     \b
     Examples:
       workbench run --cohort development --prompt 4
       workbench run --cohort development --labeler qwen --max-tokens 500000
+      workbench run --cohort development --labeler gpt --batch
+      workbench run --cohort development --labeler qwen --batch-file requests.jsonl
       workbench run --list
     """
     opened, out = open_study(study), Output(as_json)
@@ -74,7 +89,17 @@ def run_command(
         raise InputError("Say which cohort with --cohort NAME; `workbench cohort list` shows them.")
     else:
         prepared = run.prepare(opened, actor, cohort=cohort, revision=prompt, labeler=labeler, repeats=repeats)
-    progress = _execute(opened, prepared, Cap(max_tokens, max_cost), shown=not as_json)
+    cap = Cap(max_tokens, max_cost)
+    how = Batch(batch, wait, batch_file, batch_result)
+    if how.asked(opened, prepared):
+        how.go(opened, actor, prepared, cap, out)
+        return
+    _done(opened, prepared, cap, out, shown=not as_json)
+
+
+def _done(opened: Study, prepared: PreparedRun, cap: Cap, out: Output, *, shown: bool) -> None:
+    """Run it here, and say how it ended."""
+    progress = _execute(opened, prepared, cap, shown=shown)
     basis = data_use.permission(opened, prepared.run.labeler).opening
     failed = sum(progress.failed.values())
     kinds = ", ".join(f"{kind}: {n}" for kind, n in progress.failed.items())
@@ -90,13 +115,13 @@ def run_command(
             "failed": dict(progress.failed),
             "tokens": asdict(progress.usage),
             "cost": progress.cost,
-            "currency": _currency(prepared),
+            "currency": currency(prepared),
             "opened_on": basis_text(basis) if basis else None,
             "stopped": progress.stopped,
         },
         f"Run {name}: revision {prepared.number} on {prepared.cohort.name}, "
         f"{progress.done} of {progress.total} labelled, {failed} failed{f' ({kinds})' if kinds else ''}.",
-        *_spent(prepared, progress),
+        *spent(prepared, progress),
         *([f"Its host was opened on record: {basis_text(basis)}"] if basis else []),
         *(
             [f"{progress.unanswered} got no reply; the same command asks for them again."]
@@ -109,24 +134,6 @@ def run_command(
         raise WorkbenchError(progress.stopped)
 
 
-def _currency(prepared: PreparedRun) -> str | None:
-    return prepared.run.labeler.price.currency if prepared.run.labeler.price else None
-
-
-def _spent(prepared: PreparedRun, progress: RunProgress) -> list[str]:
-    """Return what a run has taken, in a line; none where no model was asked."""
-    usage = progress.usage
-    if not usage.replies:
-        return []
-    cached = f" ({usage.cached_tokens:,} of them cached)" if usage.cached_tokens else ""
-    line = f"It has taken {usage.input_tokens:,} tokens in{cached} and {usage.output_tokens:,} out"
-    if usage.unknown:
-        line += f", without {usage.unknown} replies whose server did not say"
-    if progress.cost is not None:
-        line += f"; at today's price that is {progress.cost:,.4f} {_currency(prepared)}"
-    return [f"{line}."]
-
-
 def _note(prepared: PreparedRun, progress: RunProgress) -> str:
     """Return how a run gets on, for the line under way."""
     parts = [f"{sum(progress.failed.values())} failed"] if progress.failed else []
@@ -136,7 +143,7 @@ def _note(prepared: PreparedRun, progress: RunProgress) -> str:
     if progress.usage.tokens:
         parts.append(f"{progress.usage.tokens:,} tokens")
     if progress.cost is not None and progress.forecast is not None:
-        parts.append(f"{progress.cost:,.2f} of about {progress.forecast:,.2f} {_currency(prepared)}")
+        parts.append(f"{progress.cost:,.2f} of about {progress.forecast:,.2f} {currency(prepared)}")
     if pace and pace.paused_until:
         parts.append(f"waits until {pace.paused_until.astimezone():%H:%M:%S}: {pace.paused_why}")
     return " · ".join(parts)

@@ -4,10 +4,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
+from operator import add, attrgetter
 
 from workbench.domain.findings import State
 from workbench.domain.hashing import content_hash
 from workbench.domain.reports import READ_BY_DEFAULT
+
+_CACHE_WRITE = 1.25  # of the price of input: Anthropic's, for a cache of five minutes
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,18 +61,41 @@ class LabelerSettings:
 
 @dataclass(frozen=True, slots=True)
 class Price:
-    """What a model costs per million tokens. Where nobody gave a price of cached input, it is the full one."""
+    """What a model costs per million tokens. Where nobody gave a price of cached input, it is the full one.
+
+    What is written to a provider's cache costs ``cache_write``, one and a quarter of the input where nobody gave it, as
+    at Anthropic; servers that do not count such tokens charge nothing for them. An answer that came in a batch costs
+    ``batch_factor`` of all that.
+    """
 
     input: float
     output: float
     cached_input: float | None = None
     currency: str = "USD"
+    cache_write: float | None = None
+    batch_factor: float = 0.5
 
-    def of(self, input_tokens: int, output_tokens: int, cached_tokens: int = 0) -> float:
-        """Return the cost of a call. ``cached_tokens`` are those of ``input_tokens`` that came from a cache."""
+    def of(self, input_tokens: int, output_tokens: int, cached_tokens: int = 0, written_tokens: int = 0) -> float:
+        """Return the cost of a call.
+
+        Args:
+            input_tokens: all of them.
+            output_tokens: of the reply.
+            cached_tokens: those of the input that came from a cache.
+            written_tokens: those of the input that were written to it.
+        """
         cached = self.input if self.cached_input is None else self.cached_input
-        fresh = input_tokens - cached_tokens
-        return (fresh * self.input + cached_tokens * cached + output_tokens * self.output) / 1_000_000
+        written = self.input * _CACHE_WRITE if self.cache_write is None else self.cache_write
+        fresh = input_tokens - cached_tokens - written_tokens
+        paid = fresh * self.input + cached_tokens * cached + written_tokens * written + output_tokens * self.output
+        return paid / 1_000_000
+
+    def of_usage(self, usage: "Usage") -> float:
+        """Return the cost of replies whose tokens are known."""
+        u = usage
+        whole = self.of(u.input_tokens, u.output_tokens, u.cached_tokens, u.written_tokens)
+        in_batches = self.of(u.batch_input_tokens, u.batch_output_tokens, u.batch_cached_tokens, u.batch_written_tokens)
+        return whole - (1 - self.batch_factor) * in_batches
 
 
 class ExtractionStatus(StrEnum):
@@ -126,6 +152,8 @@ class Extraction:
     reasoning: str = ""  # what the model wrote before its answer; kept, never read
     unrepaired: str = ""  # the first reply, when this is the repaired one
     flags: Mapping[Flag, tuple[str, ...]] = field(default_factory=dict)  # finding ids; none: the whole reply
+    written_tokens: int | None = None  # of the input tokens, those that were written to the server's cache
+    batch: str = ""  # the provider's name of the batch it came in; "" for a call
 
     def state(self, finding_id: str) -> State | None:
         """Return the state of a finding, or None where the extraction failed."""
@@ -146,28 +174,33 @@ class Failure:
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """Tokens that extractions took. What came without token counts is only counted, in ``unknown``."""
+    """Tokens that extractions took. What came without token counts is only counted, in ``unknown``.
+
+    Those named ``batch_...`` are the ones among the others that came in batches, which cost less.
+    """
 
     replies: int = 0  # with token counts
     input_tokens: int = 0  # cached ones included
     output_tokens: int = 0
     cached_tokens: int = 0
     unknown: int = 0  # replies whose server did not say
+    written_tokens: int = 0  # of the input, written to the server's cache
+    batch_input_tokens: int = 0
+    batch_output_tokens: int = 0
+    batch_cached_tokens: int = 0
+    batch_written_tokens: int = 0
 
     def __add__(self, other: "Usage") -> "Usage":
         """Return both together."""
-        return Usage(
-            self.replies + other.replies,
-            self.input_tokens + other.input_tokens,
-            self.output_tokens + other.output_tokens,
-            self.cached_tokens + other.cached_tokens,
-            self.unknown + other.unknown,
-        )
+        return Usage(*map(add, _COUNTS(self), _COUNTS(other)))
 
     @property
     def tokens(self) -> int:
         """Return input and output tokens together."""
         return self.input_tokens + self.output_tokens
+
+
+_COUNTS = attrgetter(*Usage.__slots__)
 
 
 @dataclass(frozen=True, slots=True)

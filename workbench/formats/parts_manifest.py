@@ -82,6 +82,11 @@ class UsageMark(_Strict):
     output_tokens: _Count
     cached_tokens: _Count
     unknown: _Count
+    written_tokens: _Count = 0
+    batch_input_tokens: _Count = 0
+    batch_output_tokens: _Count = 0
+    batch_cached_tokens: _Count = 0
+    batch_written_tokens: _Count = 0
 
 
 class PartMark(_Strict):

@@ -1,6 +1,6 @@
 """The language-model labeler: prompt and report become messages, the model's reply becomes labels."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from time import perf_counter
 from typing import TypeVar
@@ -11,7 +11,7 @@ from workbench.domain.runs import Extraction, ExtractionStatus, Flag, LabelerSet
 from workbench.errors import WorkbenchError
 from workbench.labelers.evidence import EvidenceChecker
 from workbench.labelers.replies import answer_of, read_reply
-from workbench.models.base import CallError, Constraint, Message, Model, Role, Trouble
+from workbench.models.base import CallError, Completion, Constraint, Message, Model, Role, Trouble
 from workbench.prompting.render import render_user, system_text
 from workbench.prompting.reply_form import json_schema
 from workbench.prompting.tokens import count_tokens
@@ -67,19 +67,49 @@ class LanguageModelLabeler:
         Raises:
             CallError: the call brought no reply.
         """
+        messages = self.messages(text)
+        if isinstance(messages, Extraction):
+            return messages
+        try:
+            first = await self._ask(messages)
+        except CallError as error:
+            return self.turned_away(error, text)
+        extraction = await self._mended(first, messages) if first.status in _MENDABLE else first
+        return self._doubted(extraction, text)
+
+    def messages(self, text: str) -> tuple[Message, Message] | Extraction:
+        """Return what a model is asked about a text, or what becomes of one that is not sent."""
         if not text.strip():
             return Extraction(ExtractionStatus.BLANK, detail="There is no text in the sections that were selected.")
         user = Message(Role.USER, render_user(text))
         if too_long := self._too_long(user.text):
             return Extraction(ExtractionStatus.TOO_LONG, detail=too_long)
-        messages = (self._system, user)
-        try:
-            first = await self._ask(messages)
-        except CallError as error:
-            if error.trouble is not Trouble.TOO_LONG:
-                raise
-            return Extraction(ExtractionStatus.TOO_LONG, detail=self._refused_as_too_long(user.text))
-        extraction = await self._mended(first, messages) if first.status in _MENDABLE else first
+        return self._system, user
+
+    @property
+    def schema(self) -> Mapping[str, object]:
+        """Return the JSON Schema of a reply."""
+        return self._schema
+
+    def read(self, completion: Completion, text: str) -> Extraction:
+        """Return what the answer to ``messages`` amounts to, whenever it came. Nothing is asked again."""
+        return self._doubted(read_reply(completion, self._label_set, self._form), text)
+
+    def turned_away(self, error: CallError, text: str) -> Extraction:
+        """Return what becomes of a text that the server did not answer.
+
+        Raises:
+            CallError: it is no extraction; the text may be asked about again.
+        """
+        if error.trouble is not Trouble.TOO_LONG:
+            raise error
+        return Extraction(ExtractionStatus.TOO_LONG, detail=self._refused_as_too_long(render_user(text)))
+
+    def tokens(self, text: str) -> int:
+        """Return about how many tokens are sent for a text."""
+        return self._tokens(render_user(text))
+
+    def _doubted(self, extraction: Extraction, text: str) -> Extraction:
         doubts = self._evidence.flags(extraction.mentions, text)
         return replace(extraction, flags={**extraction.flags, **doubts}) if doubts else extraction
 
@@ -105,6 +135,7 @@ class LanguageModelLabeler:
             input_tokens=_sum(first.input_tokens, second.input_tokens),
             output_tokens=_sum(first.output_tokens, second.output_tokens),
             cached_tokens=_sum(first.cached_tokens, second.cached_tokens),
+            written_tokens=_sum(first.written_tokens, second.written_tokens),
             latency=_sum(first.latency, second.latency),
             unrepaired=first.raw,
             flags={Flag.REPAIRED: (), **second.flags},

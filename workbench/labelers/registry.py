@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from workbench.domain.findings import LabelSet
 from workbench.domain.prompts import Prompt
@@ -15,7 +15,9 @@ from workbench.labelers.base import Labeler
 from workbench.labelers.server_address import checked_address, is_providers_own
 
 if TYPE_CHECKING:
+    from workbench.labelers.language_model import LanguageModelLabeler
     from workbench.models.base import Constraint, Model
+    from workbench.models.batches import BatchServer
     from workbench.models.egress import Egress
 
 T = TypeVar("T")
@@ -31,6 +33,14 @@ class _ModelKind(Protocol):
     def __call__(
         self, settings: LabelerSettings, *, key: str | None, egress: "Egress", constraint: "Constraint | None" = None
     ) -> "Model": ...
+
+
+@dataclass(frozen=True, slots=True)
+class Batching:
+    """A labeler whose texts are handed over in batches. It reads what comes; nothing is asked by call."""
+
+    labeler: "LanguageModelLabeler"
+    server: "BatchServer"
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +81,36 @@ def make_labeler(
         ConflictError: the labeler is no longer the one that the settings identify.
     """
     return _of(settings.kind, _MAKERS)(settings, prompt, label_set, _Way(through, egress, constraint))
+
+
+def make_batching(
+    settings: LabelerSettings,
+    prompt: Prompt,
+    label_set: LabelSet,
+    *,
+    egress: "Egress | None" = None,
+    constraint: "Constraint | None" = None,
+) -> Batching:
+    """Return a labeler that hands its texts over in batches, as ``make_labeler`` does one that asks.
+
+    Raises:
+        InputError: labelers of this kind take no batches; else as ``make_labeler``.
+        RightsError: its server may not be sent reports.
+        ConflictError: the labeler is no longer the one that the settings identify.
+    """
+    if settings.kind not in _BATCHES:
+        raise InputError(
+            f"Labeler {settings.name} is of kind {settings.kind}, which takes no batches; run it without --batch."
+        )
+    from workbench.labelers.language_model import LanguageModelLabeler  # noqa: PLC0415
+    from workbench.models.batches import TRANSFER_LIMIT  # noqa: PLC0415
+    from workbench.models.egress import Egress  # noqa: PLC0415
+
+    _check_same(settings, _of(settings.kind, _OPTIONS)(settings))
+    kind: Any = _SERVERS[settings.kind]()[0]
+    model = kind(settings, key=_key(settings), egress=egress or Egress(), constraint=constraint, limit=TRANSFER_LIMIT)
+    labeler = LanguageModelLabeler(settings, prompt, label_set, model, constraint=constraint)
+    return Batching(labeler, _BATCHES[settings.kind]()(model))
 
 
 def settings_of(
@@ -284,6 +324,18 @@ def _anthropic() -> "tuple[_ModelKind, Sequence[Constraint]]":
     return AnthropicModel, CONSTRAINTS
 
 
+def _openai_batches() -> "Callable[[Any], BatchServer]":
+    from workbench.models.openai_batches import OpenAIBatches  # noqa: PLC0415
+
+    return OpenAIBatches
+
+
+def _anthropic_batches() -> "Callable[[Any], BatchServer]":
+    from workbench.models.anthropic_batches import AnthropicBatches  # noqa: PLC0415
+
+    return AnthropicBatches
+
+
 def _check_same(settings: LabelerSettings, options: Mapping[str, str]) -> None:
     """Refuse to go on under an old identity with a labeler that would answer otherwise."""
     if dict(settings.options) != dict(options):
@@ -298,6 +350,9 @@ _MAKERS: Mapping[str, Callable[[LabelerSettings, Prompt, LabelSet, _Way], Labele
 )
 _SERVERS: "Mapping[str, Callable[[], tuple[_ModelKind, Sequence[Constraint]]]]" = MappingProxyType(
     {"openai": _openai, "anthropic": _anthropic}
+)
+_BATCHES: "Mapping[str, Callable[[], Callable[[Any], BatchServer]]]" = MappingProxyType(
+    {"openai": _openai_batches, "anthropic": _anthropic_batches}
 )
 _OPTIONS: Mapping[str, Callable[[LabelerSettings], dict[str, str]]] = MappingProxyType(
     {

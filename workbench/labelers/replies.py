@@ -62,6 +62,7 @@ def read_reply(completion: Completion, label_set: LabelSet, form: ReplyForm) -> 
         output_tokens=completion.output_tokens,
         latency=completion.latency,
         cached_tokens=completion.cached_tokens,
+        written_tokens=completion.written_tokens,
         request_id=storable(completion.request_id)[:_SAID],
         served_model=storable(completion.model)[:_SAID],
         finish_reason=storable(completion.finish_reason)[:_SAID],

@@ -18,7 +18,7 @@ from workbench.models.calls import (
     read_body,
 )
 from workbench.models.client_model import ClientModel
-from workbench.models.egress import Egress
+from workbench.models.egress import BODY_LIMIT, Egress
 
 if TYPE_CHECKING:
     import httpx2
@@ -62,6 +62,7 @@ class AnthropicModel(ClientModel):
         key: None sends none.
         egress: the study's data-use lock.
         constraint: how the server is to hold replies to their form; None not at all. See ``workbench.models.probe``.
+        limit: bytes that one answer may have.
 
     Raises:
         InputError: the settings lack a model or have a seed, or the address or the key cannot be one.
@@ -71,9 +72,16 @@ class AnthropicModel(ClientModel):
     _request_id_header = "request-id"
 
     def __init__(
-        self, settings: LabelerSettings, *, key: str | None, egress: Egress, constraint: Constraint | None = None
+        self,
+        settings: LabelerSettings,
+        *,
+        key: str | None,
+        egress: Egress,
+        constraint: Constraint | None = None,
+        limit: int = BODY_LIMIT,
     ) -> None:
-        super().__init__(settings, settings.base_url or BASE_URL, key=key, egress=egress, constraint=constraint)
+        base_url = settings.base_url or BASE_URL
+        super().__init__(settings, base_url, key=key, egress=egress, constraint=constraint, limit=limit)
         if settings.seed is not None:
             raise InputError(f"Labeler {settings.name}: an anthropic labeler has no use for seed; take that line out.")
         self._sent = _settings_sent(settings)
@@ -89,12 +97,15 @@ class AnthropicModel(ClientModel):
     def _asked(self, client: Any) -> Any:
         return client.messages
 
-    def _request(self, messages: Sequence[Message], schema: Mapping[str, object]) -> dict[str, Any]:
-        # As they are: in its own arguments the client would walk through every part of them again for each call.
-        as_is = {**self._sent, **_conversation(messages), **_form(self._constraint, schema)}
-        return {"model": as_is["model"], "max_tokens": as_is["max_tokens"], "messages": (), "extra_body": as_is}
+    def request(self, messages: Sequence[Message], schema: Mapping[str, object]) -> dict[str, Any]:
+        """Return the body of one request, as JSON."""
+        return {**self._sent, **_conversation(messages), **_form(self._constraint, schema)}
 
-    def _completion(self, body: bytes, request_id: str) -> Completion:
+    def _arguments(self, request: dict[str, Any]) -> dict[str, Any]:
+        # As it is: in its own arguments the client would walk through every part of it again for each call.
+        return {"model": request["model"], "max_tokens": request["max_tokens"], "messages": (), "extra_body": request}
+
+    def completion(self, body: bytes, request_id: str = "") -> Completion:
         """Return what an answer says. With a tool it is the tool's input, as JSON on one line."""
         return _completion(read_body(_Answer, body), request_id, self._constraint)
 
@@ -142,6 +153,7 @@ def _completion(answer: _Answer, request_id: str, constraint: Constraint) -> Com
         request_id=request_id or answer.id,
         model=answer.model,
         cached_tokens=usage.cache_read_input_tokens,
+        written_tokens=usage.cache_creation_input_tokens,
         finish_reason=answer.stop_reason,
         constraint=constraint.value,
         reasoning="".join(block.thinking for block in answer.content),

@@ -56,6 +56,7 @@ class Completion:
     constraint: str = ""
     reasoning: str = ""  # where the server hands it over apart from the answer
     latency: float | None = None  # seconds the call took, waiting for a turn left out
+    written_tokens: int | None = None  # of the input, written to the server's cache
 
 
 class Trouble(StrEnum):

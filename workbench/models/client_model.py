@@ -1,18 +1,20 @@
 """A model that is asked through its provider's official client: what is the same whichever provider it is."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import replace
 from time import perf_counter
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from workbench.domain.runs import LabelerSettings
 from workbench.models.base import Completion, Constraint, Message
 from workbench.models.calls import ClientErrors, ask, hush, sendable_key
-from workbench.models.egress import Egress
+from workbench.models.egress import BODY_LIMIT, Egress
 
 if TYPE_CHECKING:
     import httpx2
+
+T = TypeVar("T")
 
 
 class ClientModel(ABC):
@@ -35,9 +37,12 @@ class ClientModel(ABC):
         key: str | None,
         egress: Egress,
         constraint: Constraint | None,
+        limit: int = BODY_LIMIT,
     ) -> None:
         egress.check(base_url)
-        self._make = _maker(self._client_of, settings, base_url, sendable_key(settings, key), egress)
+        self._make = _maker(
+            self._client_of, settings, base_url, sendable_key(settings, key), lambda: egress.transport(limit=limit)
+        )
         self._constraint = constraint or Constraint.TEXT
         self._seconds = settings.timeout
         self._client: tuple[Any, ClientErrors] | None = None
@@ -52,27 +57,43 @@ class ClientModel(ABC):
         """Return the part of the client that is asked."""
 
     @abstractmethod
-    def _request(self, messages: Sequence[Message], schema: Mapping[str, object]) -> dict[str, Any]:
-        """Return the arguments of one call."""
+    def request(self, messages: Sequence[Message], schema: Mapping[str, object]) -> dict[str, Any]:
+        """Return the body of one request, as JSON."""
 
     @abstractmethod
-    def _completion(self, body: bytes, request_id: str) -> Completion:
-        """Return what an answer's body says."""
+    def _arguments(self, request: dict[str, Any]) -> dict[str, Any]:
+        """Return the arguments with which the client sends just this body."""
+
+    @abstractmethod
+    def completion(self, body: bytes, request_id: str = "") -> Completion:
+        """Return what an answer's body says. Raises CallError where it is no answer."""
 
     async def complete(self, messages: Sequence[Message], *, schema: Mapping[str, object]) -> Completion:
         """Return the answer; see ``Model.complete``."""
-        sent = self._request(messages, schema)
-        if self._client is None:
-            self._client = self._make()
-        client, errors = self._client
+        sent = self._arguments(self.request(messages, schema))
 
-        async def send() -> tuple[bytes, str]:
+        async def send(client: Any) -> tuple[bytes, str]:
             answer = await self._asked(client).with_raw_response.create(**sent)
             return answer.http_response.content, answer.http_response.headers.get(self._request_id_header, "")
 
         started = perf_counter()
-        body, request_id = await ask(send, seconds=self._seconds, errors=errors)
-        return replace(self._completion(body, request_id), latency=perf_counter() - started)
+        body, request_id = await self.use(send)
+        return replace(self.completion(body, request_id), latency=perf_counter() - started)
+
+    async def use(self, send: Callable[[Any], Awaitable[T]], *, seconds: float | None = None) -> T:
+        """Return what ``send`` brings when it is given the provider's client.
+
+        Args:
+            send: sends something through it.
+            seconds: how long it may take; as long as a call when left out.
+
+        Raises:
+            CallError: there is no answer.
+        """
+        if self._client is None:
+            self._client = self._make()
+        client, errors = self._client
+        return await ask(lambda: send(client), seconds=seconds or self._seconds, errors=errors)
 
     async def close(self) -> None:
         """Give back connections."""
@@ -85,7 +106,7 @@ def _maker(
     settings: LabelerSettings,
     base_url: str,
     key: str,
-    egress: Egress,
+    transport: "Callable[[], httpx2.AsyncBaseTransport]",
 ) -> Callable[[], tuple[Any, ClientErrors]]:
     """Return what makes the client. A function, so that the key is in no attribute."""
 
@@ -93,7 +114,7 @@ def _maker(
         import httpx2  # noqa: PLC0415
 
         hush()
-        http_client = httpx2.AsyncClient(transport=egress.transport(), trust_env=False, follow_redirects=False)
+        http_client = httpx2.AsyncClient(transport=transport(), trust_env=False, follow_redirects=False)
         return client_of(http_client, api_key=key, base_url=base_url, max_retries=0, timeout=settings.timeout)
 
     return make

@@ -10,7 +10,7 @@ from workbench.domain.runs import LabelerSettings
 from workbench.models.base import Completion, Constraint, Finish, Message
 from workbench.models.calls import LOOSE, ClientErrors, Count, Name, needed_model, read_body
 from workbench.models.client_model import ClientModel
-from workbench.models.egress import Egress
+from workbench.models.egress import BODY_LIMIT, Egress
 
 if TYPE_CHECKING:
     import httpx2
@@ -57,6 +57,7 @@ class OpenAIModel(ClientModel):
         key: None sends none.
         egress: the study's data-use lock.
         constraint: how the server is to hold replies to their form; None not at all. See ``workbench.models.probe``.
+        limit: bytes that one answer may have.
 
     Raises:
         InputError: the settings lack a model, or the address or the key cannot be one.
@@ -66,10 +67,16 @@ class OpenAIModel(ClientModel):
     _request_id_header = "x-request-id"
 
     def __init__(
-        self, settings: LabelerSettings, *, key: str | None, egress: Egress, constraint: Constraint | None = None
+        self,
+        settings: LabelerSettings,
+        *,
+        key: str | None,
+        egress: Egress,
+        constraint: Constraint | None = None,
+        limit: int = BODY_LIMIT,
     ) -> None:
         base_url = settings.base_url or BASE_URL
-        super().__init__(settings, base_url, key=key, egress=egress, constraint=constraint)
+        super().__init__(settings, base_url, key=key, egress=egress, constraint=constraint, limit=limit)
         self._sent = _settings_sent(settings, base_url)
 
     @staticmethod
@@ -82,12 +89,16 @@ class OpenAIModel(ClientModel):
     def _asked(self, client: Any) -> Any:
         return client.chat.completions
 
-    def _request(self, messages: Sequence[Message], schema: Mapping[str, object]) -> dict[str, Any]:
-        # As they are: in its own arguments the client would walk through every part of them again for each call.
+    def request(self, messages: Sequence[Message], schema: Mapping[str, object]) -> dict[str, Any]:
+        """Return the body of one request, as JSON."""
         said = [{"role": message.role.value, "content": message.text} for message in messages]
-        return {**self._sent, "messages": (), "extra_body": {"messages": said, **_form(self._constraint, schema)}}
+        return {**self._sent, "messages": said, **_form(self._constraint, schema)}
 
-    def _completion(self, body: bytes, request_id: str) -> Completion:
+    def _arguments(self, request: dict[str, Any]) -> dict[str, Any]:
+        # As it is: in its own arguments the client would walk through every part of it again for each call.
+        return {"model": request["model"], "messages": (), "extra_body": request}
+
+    def completion(self, body: bytes, request_id: str = "") -> Completion:
         """Return what an answer says. What a server adds beside the answer's text is kept apart."""
         return _completion(read_body(_Answer, body), request_id, self._constraint)
 

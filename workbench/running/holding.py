@@ -1,7 +1,8 @@
 """One runner's hold on one run: it is taken, kept alive while things are saved, and given back."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Iterable, Sequence
+import sqlite3
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -12,6 +13,7 @@ from typing import TypeVar
 from workbench.domain.runs import Extraction, ExtractionKey, ExtractionStatus, Failure, Pace, Run, Usage
 from workbench.errors import ConflictError
 from workbench.running import liveness
+from workbench.storage import batches as batch_store
 from workbench.storage import runs as run_store
 from workbench.storage.database import Database
 from workbench.storage.runs import Lease
@@ -28,6 +30,7 @@ class Known:
     statuses: dict[ExtractionKey, ExtractionStatus]
     failed: frozenset[ExtractionKey]
     usage: Usage
+    waiting: Mapping[ExtractionKey, str]  # those that a batch may still answer, each with the hash of the batch's run
 
 
 @asynccontextmanager
@@ -91,6 +94,15 @@ class Hold:
                 extractions.append((key, result))
         await self._in_writer(lambda: self._save(extractions, failures, pace))
 
+    async def write(self, act: Callable[[sqlite3.Connection], T]) -> T:
+        """Return what ``act`` does in one transaction of its own."""
+
+        def writing() -> T:
+            with self._database.write() as conn:
+                return act(conn)
+
+        return await self._in_writer(writing)
+
     def _try_acquire(self) -> str | None:
         """Return who holds the run after the attempt. None: nobody does any more, so try again."""
         with self._database.write() as conn:
@@ -121,7 +133,9 @@ class Hold:
     def _known(self, keys: Sequence[ExtractionKey]) -> Known:
         with self._database.read() as conn:
             statuses, usage = run_store.outcomes(conn, keys)
-            return Known(statuses, frozenset(run_store.failures(conn, keys)), usage)
+            failed = frozenset(run_store.failures(conn, keys))
+            waiting = batch_store.under_way(conn, (key for key in keys if key not in statuses))
+            return Known(statuses, failed, usage, waiting)
 
     def _save(
         self,

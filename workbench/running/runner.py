@@ -7,12 +7,12 @@ is in flight until what came of it is saved, so ``concurrency`` bounds both toge
 
 import asyncio
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from time import monotonic
 
-from workbench.domain.hashing import text_hash
+from workbench.domain.hashing import short, text_hash
 from workbench.domain.runs import (
     Extraction,
     ExtractionKey,
@@ -70,9 +70,9 @@ async def execute(
 ) -> RunProgress:
     """Work on a run until every text has an extraction or has been tried, and return how it stands then.
 
-    Texts that already have an extraction are skipped, equal texts are labelled once, at most
-    ``run.labeler.concurrency`` are in flight or not yet saved; what the rules labeler does, which costs nothing, is
-    saved every quarter of a second. Each saving is one transaction with the heartbeat. A runner that lost the run to
+    Texts that already have an extraction or that a batch may still answer are skipped, equal texts are labelled once,
+    at most ``run.labeler.concurrency`` are in flight or not yet saved; what the rules labeler does, which is free,
+    is saved every quarter of a second. Each saving is one transaction with the heartbeat. A runner that lost the run to
     another saves what it was answered, which is paid for, and stops. A text on which the labeler fails is recorded as
     a failure and the run goes on; executing the run again asks for it again, after those that were never asked.
     Cancelling (Ctrl-C) saves what came and gives the run back.
@@ -103,6 +103,7 @@ async def execute(
             await session.work(on_progress)
         finally:
             await asyncio.shield(session.save())
+        session.say_what_waits()
         session.tell(on_progress)
         return session.progress(alive=False)
 
@@ -120,6 +121,7 @@ class _Session:
     pending: list[tuple[ExtractionKey, str]] = field(default_factory=list)
     counts: Counter[ExtractionStatus] = field(default_factory=Counter)  # reports per status
     failed: set[ExtractionKey] = field(default_factory=set)  # those among the counted that brought no reply
+    waiting: Mapping[ExtractionKey, str] = field(default_factory=dict)  # for a batch, and of which run that is
     unsaved: list[tuple[ExtractionKey, Extraction | Failure]] = field(default_factory=list)
     usage: Usage = field(default_factory=Usage)
     in_flight: int = 0
@@ -145,7 +147,8 @@ class _Session:
             self.counts[ExtractionStatus.FAILED] += self.wanted[key]
         self.failed = set(known.failed)
         self.usage = known.usage
-        todo = [(key, text) for key, text in dict(keyed).items() if key not in known.statuses]
+        self.waiting = known.waiting
+        todo = [(k, text) for k, text in dict(keyed).items() if k not in known.statuses and k not in known.waiting]
         self.pending = sorted(todo, key=lambda pair: pair[0] in known.failed)  # what failed before comes last
 
     async def work(self, on_progress: OnProgress | None) -> None:
@@ -221,6 +224,15 @@ class _Session:
             self.stopped or self.pool.stopped,
             sum(self.wanted[key] for key in self.failed),
         )
+
+    def say_what_waits(self) -> None:
+        """Say that the run is not at its end where a batch may still answer some of it."""
+        if self.waiting and not self.stopped:
+            runs = ", ".join(sorted({short(run) for run in self.waiting.values()}))
+            self.stopped = (
+                f"{len(self.waiting):,} reports wait for a batch that was handed over, so they were not asked by call; "
+                f"collect it with `workbench run --resume {runs}`."
+            )
 
     def tell(self, on_progress: OnProgress | None) -> None:
         """Report progress to whoever asked for it."""

@@ -36,8 +36,7 @@ def cost(usage: Usage, price: Price | None, replies: float | None = None) -> flo
         return 0.0
     if not usage.replies:
         return None
-    known = price.of(usage.input_tokens, usage.output_tokens, usage.cached_tokens)
-    return known * asked / usage.replies
+    return price.of_usage(usage) * asked / usage.replies
 
 
 def forecast(usage: Usage, price: Price | None, left: int) -> float | None:

@@ -97,6 +97,12 @@ _SOURCES = (
         'calls brought no reply (' || f.trouble || ')', 'prompt ' || f.prompt_hash, json_object(
         'labeler', f.labeler_hash, 'reports', COUNT(*), 'calls', SUM(f.calls), 'first', f.detail)
     FROM failures AS f GROUP BY f.at, f.prompt_hash, f.labeler_hash, f.trouble ORDER BY f.at, MIN(f.id)""",
+    """SELECT b.at, b.actor, 'batch made', b.run_hash, json_object('batch', b.token, 'reports',
+        (SELECT COUNT(*) FROM batch_requests AS q WHERE q.batch_id = b.id))
+    FROM batches AS b ORDER BY b.at, b.id""",
+    """SELECT e.at, e.actor, iif(e.event = 'told', 'batch is ' || e.state, 'batch ' || e.event), b.run_hash,
+        json_object('batch', b.token, 'provider_id', e.provider_id, 'answered', e.answered, 'failed', e.failed)
+    FROM batch_events AS e JOIN batches AS b ON b.id = e.batch_id ORDER BY e.at, e.id""",
     # Who first ran it is who is told.
     """SELECT s.at, r.actor, 'run stopped', s.run_hash, json_object('why', s.why)
     FROM run_stops AS s JOIN runs AS r ON r.hash = s.run_hash ORDER BY s.at, s.id""",

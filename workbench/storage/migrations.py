@@ -587,6 +587,48 @@ STEPS: tuple[tuple[str, tuple[str, ...]], ...] = (
             ),
         ),
     ),
+    (
+        "0019_batches",
+        # What was handed to a provider to be answered within a day, at half the price. A batch is written down before
+        # it is sent, so that one that was sent and not told of is found again and not paid for twice.
+        (
+            """CREATE TABLE batches (
+                id INTEGER PRIMARY KEY,
+                run_hash TEXT NOT NULL REFERENCES runs (hash),
+                token TEXT NOT NULL UNIQUE,
+                held_by TEXT NOT NULL,
+                input_tokens INTEGER NOT NULL,
+                output_tokens INTEGER NOT NULL,
+                actor TEXT NOT NULL,
+                at TEXT NOT NULL
+            ) STRICT""",
+            "CREATE INDEX batches_by_run ON batches (run_hash)",
+            """CREATE TABLE batch_requests (
+                batch_id INTEGER NOT NULL REFERENCES batches (id),
+                text_hash TEXT NOT NULL,
+                repeat INTEGER NOT NULL CHECK (repeat > 0),
+                PRIMARY KEY (batch_id, repeat, text_hash)
+            ) STRICT, WITHOUT ROWID""",
+            """CREATE TABLE batch_events (
+                id INTEGER PRIMARY KEY,
+                batch_id INTEGER NOT NULL REFERENCES batches (id),
+                event TEXT NOT NULL CHECK (event IN ('submitted', 'told', 'collected', 'dropped')),
+                provider_id TEXT NOT NULL,
+                state TEXT NOT NULL,
+                answered INTEGER NOT NULL,
+                failed INTEGER NOT NULL,
+                actor TEXT NOT NULL,
+                at TEXT NOT NULL
+            ) STRICT""",
+            "CREATE INDEX batch_events_by_batch ON batch_events (batch_id)",
+            # Each of these happens to a batch once.
+            """CREATE UNIQUE INDEX batch_events_once ON batch_events (batch_id, event) WHERE event <> 'told'""",
+            # '' for an answer to a call; else what the provider calls the batch that the answer came in.
+            "ALTER TABLE extractions ADD COLUMN batch TEXT NOT NULL DEFAULT ''",
+            "ALTER TABLE extractions ADD COLUMN written_tokens INTEGER",
+            *_fixed("batches", "batch_requests", "batch_events"),
+        ),
+    ),
 )
 
 

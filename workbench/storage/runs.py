@@ -25,7 +25,8 @@ from workbench.storage.encoding import from_json, id_array, instant, instant_tex
 _WHOLE = """SELECT * FROM extractions
     WHERE prompt_hash = ? AND labeler_hash = ? AND label_set_hash = ? AND repeat = ?
     AND text_hash IN (SELECT value FROM json_each(?))"""
-_OUTCOME = """SELECT text_hash, status, at, input_tokens, output_tokens, cached_tokens FROM extractions
+_OUTCOME = """SELECT text_hash, status, at, input_tokens, output_tokens, cached_tokens, written_tokens, batch
+    FROM extractions
     WHERE prompt_hash = ? AND labeler_hash = ? AND label_set_hash = ? AND repeat = ?
     AND text_hash IN (SELECT value FROM json_each(?))"""
 # SQLite gives the other columns of the row that has the MAX.
@@ -113,8 +114,8 @@ def save_extractions(
     cursor = conn.executemany(
         "INSERT INTO extractions (prompt_hash, label_set_hash, labeler_hash, text_hash, repeat, status, mentions, "
         "detail, raw, input_tokens, output_tokens, latency, at, cached_tokens, request_id, served_model, "
-        "finish_reason, held_by, flags, unrepaired, reasoning) "
-        "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) "
+        "finish_reason, held_by, flags, unrepaired, reasoning, written_tokens, batch) "
+        "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) "
         "ON CONFLICT (prompt_hash, labeler_hash, label_set_hash, repeat, text_hash) DO NOTHING",
         (_extraction_row(key, extraction, when) for key, extraction in pairs),
     )
@@ -153,17 +154,12 @@ def outcomes(
 ) -> tuple[dict[ExtractionKey, ExtractionStatus], Usage]:
     """Return the status of each key that has an extraction, and what all of them took together."""
     found: dict[ExtractionKey, ExtractionStatus] = {}
-    replies = given = written = cached = unknown = 0  # one by one: a Usage for each of many rows takes its time
+    # By call and in batches, one by one: a Usage for each of many rows takes its time.
+    sums = {False: _Sum(), True: _Sum()}
     for key, row in _rows(conn, keys, _OUTCOME):
         status = found[key] = ExtractionStatus(row["status"])
-        if row["input_tokens"] is None or row["output_tokens"] is None:
-            unknown += status not in _UNASKED
-            continue
-        replies += 1
-        given += row["input_tokens"]
-        written += row["output_tokens"]
-        cached += row["cached_tokens"] or 0
-    return found, Usage(replies, given, written, cached, unknown)
+        sums[row["batch"] != ""].add(row, status)
+    return found, sums[False].usage() + sums[True].usage(in_batches=True)
 
 
 def done_keys(conn: sqlite3.Connection, keys: Iterable[ExtractionKey]) -> set[ExtractionKey]:
@@ -175,13 +171,15 @@ def standing(conn: sqlite3.Connection, keys: Sequence[ExtractionKey]) -> Standin
     """Return how the keys stand, without reading what any extraction says."""
     times = Counter(keys)
     counts: Counter[ExtractionStatus] = Counter()
-    used, ended, last, unanswered = Usage(), 0, "", 0
+    sums = {False: _Sum(), True: _Sum()}
+    ended, last, unanswered = 0, "", 0
     for key, row in _rows(conn, times, _OUTCOME):
         ended += 1
         status = ExtractionStatus(row["status"])
         counts[status] += times[key]
-        used += _usage(status, row["input_tokens"], row["output_tokens"], row["cached_tokens"])
+        sums[row["batch"] != ""].add(row, status)
         last = max(last, row["at"])
+    used = sums[False].usage() + sums[True].usage(in_batches=True)
     for key, row in _rows(conn, times, _LAST_FAILURE):
         ended += 1
         unanswered += times[key]
@@ -205,13 +203,43 @@ def last_stop(conn: sqlite3.Connection, run_hash: str) -> tuple[str, datetime] |
 
 def usage_of(extraction: Extraction) -> Usage:
     """Return what one extraction took; nothing where no model was asked."""
-    return _usage(extraction.status, extraction.input_tokens, extraction.output_tokens, extraction.cached_tokens)
+    summed = _Sum()
+    found = {
+        "input_tokens": extraction.input_tokens,
+        "output_tokens": extraction.output_tokens,
+        "cached_tokens": extraction.cached_tokens,
+        "written_tokens": extraction.written_tokens,
+    }
+    summed.add(found, extraction.status)
+    return summed.usage(in_batches=extraction.batch != "")
 
 
-def _usage(status: ExtractionStatus, given: int | None, written: int | None, cached: int | None) -> Usage:
-    if given is None or written is None:
-        return Usage(unknown=int(status not in _UNASKED))
-    return Usage(1, given, written, cached or 0)
+@dataclass(slots=True)
+class _Sum:
+    """Tokens, while they are being summed."""
+
+    replies: int = 0
+    given: int = 0
+    answered: int = 0
+    cached: int = 0
+    written: int = 0
+    unknown: int = 0
+
+    def add(self, row: Mapping[str, int | None] | sqlite3.Row, status: ExtractionStatus) -> None:
+        """Add what one extraction took; nothing where no model was asked."""
+        if row["input_tokens"] is None or row["output_tokens"] is None:
+            self.unknown += status not in _UNASKED
+            return
+        self.replies += 1
+        self.given += row["input_tokens"]
+        self.answered += row["output_tokens"]
+        self.cached += row["cached_tokens"] or 0
+        self.written += row["written_tokens"] or 0
+
+    def usage(self, *, in_batches: bool = False) -> Usage:
+        """Return the sum."""
+        of_batches = (self.given, self.answered, self.cached, self.written) if in_batches else ()
+        return Usage(self.replies, self.given, self.answered, self.cached, self.unknown, self.written, *of_batches)
 
 
 def acquire_lease(conn: sqlite3.Connection, run_hash: str, runner: str, now: datetime, stale_after: timedelta) -> bool:
@@ -287,6 +315,8 @@ def _extraction_row(key: ExtractionKey, extraction: Extraction, when: str) -> tu
         json_text({flag.value: list(findings) for flag, findings in extraction.flags.items()}),
         extraction.unrepaired,
         extraction.reasoning,
+        extraction.written_tokens,
+        extraction.batch,
     )
 
 
@@ -310,6 +340,8 @@ def _extraction(row: sqlite3.Row) -> Extraction:
         finish_reason=row["finish_reason"],
         constraint=row["held_by"],
         reasoning=row["reasoning"],
+        written_tokens=row["written_tokens"],
+        batch=row["batch"],
         unrepaired=row["unrepaired"],
         flags={Flag(flag): tuple(findings) for flag, findings in from_json(row["flags"]).items()},
     )

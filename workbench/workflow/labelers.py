@@ -117,10 +117,17 @@ async def capability(study: Study, settings: LabelerSettings) -> Constraint | No
     None for a labeler that asks no server. A server that is busy is asked again a few times; not so one that fails at
     a form, since that is an answer. Raises CallError where it does not answer.
     """
+    known = remembered(study, settings)
+    if known is None and (found := await patiently(lambda: hello(study, settings))):
+        known = Constraint(found.constraint)
+    return known
+
+
+def remembered(study: Study, settings: LabelerSettings) -> Constraint | None:
+    """Return how a labeler's server holds replies to their form, None where it was never asked."""
     with study.database.read() as conn:
         known = store.get(conn, settings.hash)
-    found = known or await patiently(lambda: hello(study, settings))
-    return Constraint(found.constraint) if found else None
+    return Constraint(known.constraint) if known else None
 
 
 class StillAllowed:

@@ -50,17 +50,23 @@ class PoliciesSettings(_Strict):
 
 
 class PriceSettings(_Strict):
-    """What a model costs per million tokens. Without a price of cached input that is the full one."""
+    """What a model costs per million tokens. Without a price of cached input that is the full one.
+
+    ``cache_write`` is what input costs that is written to the provider's cache, 1.25 times ``input`` when left out;
+    ``batch_factor`` the share of all this that an answer in a batch costs.
+    """
 
     input: Annotated[float, Field(ge=0, allow_inf_nan=False)]
     output: Annotated[float, Field(ge=0, allow_inf_nan=False)]
     cached_input: Annotated[float | None, Field(ge=0, allow_inf_nan=False)] = None
     currency: Annotated[str, Field(pattern=r"^[A-Z]{3}$")] = "USD"
+    cache_write: Annotated[float | None, Field(ge=0, allow_inf_nan=False)] = None
+    batch_factor: Annotated[float, Field(ge=0, le=1)] = 0.5
 
     @property
     def price(self) -> Price:
         """Return it as what runs reckon with."""
-        return Price(self.input, self.output, self.cached_input, self.currency)
+        return Price(self.input, self.output, self.cached_input, self.currency, self.cache_write, self.batch_factor)
 
 
 class LabelerConfig(_Strict):

@@ -1,0 +1,125 @@
+"""Many requests handed over at once, to be answered within a day at a lower price: what providers' batches share."""
+
+import re
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from tempfile import TemporaryFile
+from typing import IO, Any, Protocol
+
+from workbench.models.base import CallError, Completion, Message, Trouble
+from workbench.models.egress import BODY_LIMIT
+
+TRANSFER_SECONDS = 3600.0  # for a file of requests or answers to be carried over
+TRANSFER_LIMIT = 2 << 30  # bytes of a file of answers
+NO_ANSWER = "The batch ended before this report was answered; it is asked again when the run goes on."
+_PIECE = 1 << 16
+_NAME = re.compile(r"[A-Za-z0-9_.:-]{1,200}")
+
+
+@dataclass(frozen=True, slots=True)
+class BatchState:
+    """How a batch stands, as its provider says.
+
+    ``ended`` says that nothing more will be answered. Some providers count ``answered`` and ``failed`` only then.
+    ``why`` is why the provider did not take a batch up, in a sentence; "" where it did.
+    """
+
+    id: str
+    state: str  # in the provider's word
+    ended: bool
+    answered: int = 0
+    failed: int = 0
+    why: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class BatchAnswer:
+    """What came of one request of a batch, by the id it was given."""
+
+    id: str
+    result: Completion | CallError
+
+
+@dataclass(frozen=True, slots=True)
+class Sought:
+    """A batch that may have reached its provider: by what it would be known there."""
+
+    token: str
+    requests: int
+    since: datetime
+    known: frozenset[str]  # batches there that are others
+
+
+class BatchServer(Protocol):
+    """A provider that takes batches. Whatever goes wrong raises CallError."""
+
+    most_requests: int
+    most_bytes: int
+
+    def request(self, name: str, messages: Sequence[Message], schema: Mapping[str, object]) -> dict[str, Any]:
+        """Return one request of a batch as JSON, under a name that is its own in the batch."""
+        ...
+
+    async def submit(self, requests: Sequence[bytes], token: str) -> BatchState:
+        """Hand over requests, each as JSON in UTF-8, as one batch that is known by ``token``."""
+        ...
+
+    async def find(self, sought: Sought) -> BatchState | None:
+        """Return a batch that was handed over before, None where there is none."""
+        ...
+
+    async def state(self, batch_id: str) -> BatchState:
+        """Return how a batch stands now."""
+        ...
+
+    def answers(self, batch_id: str) -> AsyncIterator[BatchAnswer]:
+        """Yield what came of a batch that has ended, in any order; what is missing was not answered."""
+        ...
+
+    async def close(self) -> None:
+        """Give back connections."""
+        ...
+
+
+def batch_name(given: str) -> str:
+    """Return a provider's name of a batch or file, which becomes part of an address.
+
+    Raises:
+        CallError: it cannot be one; it is not repeated.
+    """
+    if not _NAME.fullmatch(given):
+        raise CallError("The server's answer names no batch.", Trouble.SERVER)
+    return given
+
+
+async def lines_of(carry: Callable[[Callable[[bytes], object]], Awaitable[None]]) -> AsyncIterator[bytes]:
+    """Yield the lines of a file that a server sends, which lies on this computer's disk meanwhile, under no name.
+
+    Args:
+        carry: fetches the file, handing each piece to what it is given.
+    """
+    with TemporaryFile() as file:
+        await carry(file.write)
+        file.seek(0)
+        for line in whole_lines(file):
+            yield line
+
+
+def whole_lines(file: IO[bytes]) -> Iterator[bytes]:
+    """Yield the lines of a file that hold something.
+
+    Raises:
+        CallError: one has no end.
+    """
+    while line := file.readline(BODY_LIMIT):
+        if len(line) == BODY_LIMIT and not line.endswith(b"\n"):
+            raise CallError(f"An answer of the batch goes on beyond {BODY_LIMIT:,} bytes.", Trouble.SERVER)
+        if line.strip():
+            yield line
+
+
+async def carry_over(response: Any, take: Callable[[bytes], object]) -> None:
+    """Hand a client's streamed response on, piece by piece."""
+    async for piece in response.iter_bytes(_PIECE):
+        take(piece)

@@ -1,0 +1,207 @@
+"""OpenAI's batches: a file of requests goes up, files of answers come back. ``vllm run-batch`` takes the same file."""
+
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from datetime import timedelta
+from types import MappingProxyType
+from typing import Annotated, Any
+
+from pydantic import BaseModel, JsonValue, ValidationError
+
+from workbench.models.base import CallError, Completion, Message, Trouble
+from workbench.models.batches import (
+    NO_ANSWER,
+    TRANSFER_SECONDS,
+    BatchAnswer,
+    BatchState,
+    Sought,
+    batch_name,
+    carry_over,
+    lines_of,
+)
+from workbench.models.calls import LOOSE, Count, Name, as_text, read_body, status_failure
+from workbench.models.openai import OpenAIModel
+
+_PATH = "/v1/chat/completions"
+_TOKEN = "workbench_batch"  # noqa: S105 - the name of a batch's mark, and no secret
+_SKEW = timedelta(hours=1)  # by which two clocks may differ
+_PAGE = 100
+_ENDED = frozenset({"completed", "failed", "expired", "cancelled"})
+_WHY = MappingProxyType(
+    {
+        "token_limit_exceeded": "more tokens would wait in batches than the key may have waiting; wait for other "
+        "batches to end, or run fewer reports at once",
+        "billing_hard_limit_reached": "the account of this key has no credit left",
+        "model_not_found": "it has no such model, or not for batches",
+        "invalid_model": "it has no such model, or not for batches",
+    }
+)
+
+
+class _Counts(BaseModel):
+    completed: Count = None
+    failed: Count = None
+
+
+class _Error(BaseModel):
+    code: Name = ""
+
+
+class _Errors(BaseModel):
+    data: Annotated[list[_Error] | None, LOOSE] = None
+
+
+class _Batch(BaseModel):
+    id: str
+    status: str
+    created_at: float = 0.0
+    request_counts: Annotated[_Counts | None, LOOSE] = None
+    metadata: Annotated[dict[str, str] | None, LOOSE] = None
+    errors: Annotated[_Errors | None, LOOSE] = None
+    output_file_id: str | None = None
+    error_file_id: str | None = None
+
+
+class _Page(BaseModel):
+    data: list[_Batch]
+    has_more: bool = False
+
+
+class _File(BaseModel):
+    id: str
+
+
+class _Response(BaseModel):
+    status_code: int
+    request_id: Name = ""
+    body: JsonValue = None
+
+
+class _Line(BaseModel):
+    custom_id: str
+    response: _Response | None = None
+    error: JsonValue = None
+
+
+class OpenAIBatches:
+    """Hands batches over through the official client; see ``BatchServer``."""
+
+    most_requests = 50_000
+    most_bytes = 200_000_000
+
+    def __init__(self, model: OpenAIModel) -> None:
+        self._model = model
+
+    def request(self, name: str, messages: Sequence[Message], schema: Mapping[str, object]) -> dict[str, Any]:
+        """Return one line of the file."""
+        return {"custom_id": name, "method": "POST", "url": _PATH, "body": self._model.request(messages, schema)}
+
+    async def submit(self, requests: Sequence[bytes], token: str) -> BatchState:
+        """Upload the file and have it worked on."""
+        content = b"".join(line + b"\n" for line in requests)
+
+        async def upload(client: Any) -> bytes:
+            given = (f"workbench-{token}.jsonl", content, "application/jsonl")
+            answer = await client.files.with_raw_response.create(file=given, purpose="batch")
+            return bytes(answer.http_response.content)
+
+        file = read_body(_File, await self._model.use(upload, seconds=TRANSFER_SECONDS))
+
+        async def create(client: Any) -> bytes:
+            answer = await client.batches.with_raw_response.create(
+                input_file_id=batch_name(file.id),
+                endpoint=_PATH,
+                completion_window="24h",
+                metadata={_TOKEN: token},
+            )
+            return bytes(answer.http_response.content)
+
+        return _state(read_body(_Batch, await self._model.use(create)))
+
+    async def find(self, sought: Sought) -> BatchState | None:
+        """Return the batch that bears the token."""
+        earliest = (sought.since - _SKEW).timestamp()
+        after: dict[str, str] = {}
+        while True:
+
+            async def page(client: Any, after: dict[str, str] = after) -> bytes:
+                answer = await client.batches.with_raw_response.list(limit=_PAGE, **after)
+                return bytes(answer.http_response.content)
+
+            found = read_body(_Page, await self._model.use(page))
+            for batch in found.data:
+                if (batch.metadata or {}).get(_TOKEN) == sought.token:
+                    return _state(batch)
+            if not found.has_more or not found.data or found.data[-1].created_at < earliest:
+                return None
+            after = {"after": batch_name(found.data[-1].id)}
+
+    async def state(self, batch_id: str) -> BatchState:
+        """Return how a batch stands now."""
+        return _state(await self._batch(batch_id))
+
+    async def answers(self, batch_id: str) -> AsyncIterator[BatchAnswer]:
+        """Yield the lines of the file of answers and of that of errors."""
+        batch = await self._batch(batch_id)
+        for name in filter(None, (batch.output_file_id, batch.error_file_id)):
+            async for line in lines_of(lambda take, name=name: self._fetch(name, take)):  # type: ignore[misc]
+                yield self.answer(line)
+
+    def answer(self, line: bytes) -> BatchAnswer:
+        """Return what one line of a file of answers says.
+
+        Raises:
+            CallError: it is no such line.
+        """
+        try:
+            said = _Line.model_validate_json(line)
+        except ValidationError:
+            pass
+        else:
+            return BatchAnswer(said.custom_id, self._result(said))
+        raise CallError("A line of the batch's answers is not of their form.", Trouble.SERVER)
+
+    async def close(self) -> None:
+        """Give back connections."""
+        await self._model.close()
+
+    def _result(self, said: _Line) -> Completion | CallError:
+        response = said.response
+        if response is None:
+            return CallError(NO_ANSWER, Trouble.SERVER)
+        body = as_text(response.body)
+        if not 200 <= response.status_code < 300:
+            return status_failure(response.status_code, {}, body)
+        try:
+            return self._model.completion(body.encode("utf-8", "surrogatepass"), response.request_id)
+        except CallError as error:
+            return error
+
+    async def _batch(self, batch_id: str) -> _Batch:
+        async def retrieve(client: Any) -> bytes:
+            return bytes((await client.batches.with_raw_response.retrieve(batch_id)).http_response.content)
+
+        return read_body(_Batch, await self._model.use(retrieve))
+
+    async def _fetch(self, name: str, take: Callable[[bytes], object]) -> None:
+        async def content(client: Any) -> None:
+            async with client.files.with_streaming_response.content(batch_name(name)) as response:
+                await carry_over(response, take)
+
+        await self._model.use(content, seconds=TRANSFER_SECONDS)
+
+
+def _state(batch: _Batch) -> BatchState:
+    counts = batch.request_counts or _Counts()
+    why = ""
+    if batch.status == "failed":
+        codes = [error.code for error in (batch.errors or _Errors()).data or []]
+        told = next((_WHY[code] for code in codes if code in _WHY), "a request in it is not as the provider wants it")
+        why = f"The provider did not take the batch up: {told}."
+    return BatchState(
+        batch_name(batch.id),
+        batch.status[:40],
+        batch.status in _ENDED,
+        counts.completed or 0,
+        counts.failed or 0,
+        why,
+    )

@@ -1,0 +1,175 @@
+"""A run's reports handed over in batches, which providers answer within a day at a lower price."""
+
+import asyncio
+import os
+import socket
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from workbench.domain.actors import Actor, Role
+from workbench.labelers.registry import Batching, make_batching
+from workbench.models.base import CallError, Constraint, Trouble
+from workbench.running import batch_files, batching
+from workbench.running.batching import Collected
+from workbench.running.spending import Cap
+from workbench.storage import batches as store
+from workbench.storage.batches import BatchRecord
+from workbench.workflow import data_use
+from workbench.workflow.labelers import capability, remembered, require_ready
+from workbench.workflow.run import PreparedRun, require_price
+from workbench.workflow.study import Study
+
+_FIRST_PAUSE, _LONGEST_PAUSE = 5.0, 60.0  # seconds between two looks
+_MOST_TROUBLE = 20  # looks in a row that brought no answer
+_PASSES = frozenset({Trouble.BUSY, Trouble.SERVER, Trouble.CONNECTION})
+_TO = "hand over a run in batches"
+
+
+def of_run(study: Study, prepared: PreparedRun) -> list[BatchRecord]:
+    """Return the batches of a run as they were last told to stand, oldest first. Nobody is asked."""
+    with study.database.read() as conn:
+        return store.of_run(conn, prepared.run.hash)
+
+
+def under_way(study: Study, prepared: PreparedRun) -> list[BatchRecord]:
+    """Return those batches of a run that are still to be collected."""
+    return [batch for batch in of_run(study, prepared) if not batch.over]
+
+
+def submit(study: Study, actor: Actor, prepared: PreparedRun, *, cap: Cap | None = None) -> Collected:
+    """Hand over what of a run is neither answered nor under way, and collect what has come before.
+
+    Returns at once; the answers come within a day. Nothing is handed over or paid twice, whenever this is stopped.
+
+    Args:
+        study: the study.
+        actor: a lead or admin.
+        prepared: the run, of an openai or anthropic labeler.
+        cap: what it may take in all; what the batches will take is estimated before they are handed over.
+
+    Raises:
+        RightsError: the person is no lead or admin, or the study's reports may not be sent to the labeler's server.
+        InputError: the labeler takes no batches or lacks its key, or the cap would be passed.
+        ConflictError: another process is on this run.
+        CallError: the server does not answer, or takes no batch.
+    """
+    actor.require(Role.LEAD, Role.ADMIN, to=_TO)
+    require_price(prepared, cap)
+    return asyncio.run(_look(study, actor, prepared, cap=cap, submit=True))
+
+
+def collect(study: Study, actor: Actor, prepared: PreparedRun) -> Collected:
+    """Collect what has come of a run's batches. Nothing is handed over, and no report sent.
+
+    Raises:
+        RightsError, InputError, ConflictError, CallError: as ``submit`` does.
+    """
+    actor.require(Role.LEAD, Role.ADMIN, to="collect a run's batches")
+    return asyncio.run(_look(study, actor, prepared, cap=None, submit=False))
+
+
+def wait(
+    study: Study,
+    actor: Actor,
+    prepared: PreparedRun,
+    *,
+    on_look: Callable[[list[BatchRecord]], object] = lambda _: None,
+    sleep: Callable[[float], object] = time.sleep,
+) -> Collected:
+    """Collect again and again until none of a run's batches is under way, and return all that was collected.
+
+    Args:
+        study: the study.
+        actor: a lead or admin.
+        prepared: the run.
+        on_look: told after each look how the batches stand.
+        sleep: waits so many seconds.
+
+    Raises:
+        RightsError, InputError, ConflictError, CallError: as ``submit`` does; a server that is away for a while does
+            not end the waiting.
+    """
+    actor.require(Role.LEAD, Role.ADMIN, to=_TO)
+    answered = failed = trouble = 0
+    notes: tuple[str, ...] = ()
+    pause = _FIRST_PAUSE
+    while under_way(study, prepared):
+        sleep(pause)
+        pause = min(pause * 1.5, _LONGEST_PAUSE)
+        try:
+            found = collect(study, actor, prepared)
+        except CallError as error:
+            trouble += 1
+            if error.trouble not in _PASSES or trouble >= _MOST_TROUBLE:
+                raise
+            continue
+        trouble = 0
+        answered, failed, notes = answered + found.answered, failed + found.failed, (*notes, *found.notes)
+        on_look(of_run(study, prepared))
+    return Collected(answered=answered, failed=failed, notes=notes)
+
+
+def write_requests(study: Study, actor: Actor, prepared: PreparedRun, path: Path) -> int:
+    """Write a run's unanswered requests into a file for ``vllm run-batch``, and return how many they are.
+
+    Raises:
+        RightsError: the person is no lead or admin, or the study's reports may not be sent to the labeler's server:
+            what is in the file is meant for it.
+        InputError: there is nothing to ask, the labeler is not of the kind openai, or the file cannot be written.
+        ConflictError: another process is on this run.
+    """
+    actor.require(Role.LEAD, Role.ADMIN, to="write a run's requests into a file")
+    return asyncio.run(
+        batch_files.write_requests(study.database, prepared.run, _offline(study, prepared), prepared.texts, path)
+    )
+
+
+def take_results(study: Study, actor: Actor, prepared: PreparedRun, path: Path) -> Collected:
+    """Take in what ``vllm run-batch`` made of such a file: all of it, or nothing where anything is wrong with it.
+
+    Raises:
+        RightsError: as ``write_requests``.
+        InputError: the file cannot be read; a line is cut off, answers what was not asked, or what another answers.
+        ConflictError: another process is on this run.
+    """
+    actor.require(Role.LEAD, Role.ADMIN, to="take in answers")
+    return asyncio.run(
+        batch_files.take_results(
+            study.database, prepared.run, _offline(study, prepared), prepared.texts, path, actor=actor.name
+        )
+    )
+
+
+async def _look(study: Study, actor: Actor, prepared: PreparedRun, *, cap: Cap | None, submit: bool) -> Collected:
+    settings = prepared.run.labeler
+    require_ready(study, settings)
+    _batching(study, prepared, None)  # a labeler that takes no batches is refused before its server is asked anything
+    return await batching.look_after(
+        study.database,
+        prepared.run,
+        lambda constraint: _batching(study, prepared, constraint),
+        prepared.texts,
+        actor=actor.name,
+        submit=submit,
+        constraint=await capability(study, settings) if submit else None,
+        cap=cap,
+        runner_id=f"{socket.gethostname()}:{os.getpid()}",
+    )
+
+
+def _offline(study: Study, prepared: PreparedRun) -> Batching:
+    """Return what writes and reads files: the labeler's server need not be running."""
+    settings = prepared.run.labeler
+    require_ready(study, settings)
+    return _batching(study, prepared, remembered(study, settings) or Constraint.JSON_SCHEMA)
+
+
+def _batching(study: Study, prepared: PreparedRun, constraint: Constraint | None) -> Batching:
+    return make_batching(
+        prepared.run.labeler,
+        prepared.prompt,
+        study.label_set,
+        egress=data_use.egress(study),
+        constraint=constraint,
+    )
