@@ -11,11 +11,11 @@ from itertools import combinations
 import numpy as np
 import numpy.typing as npt
 
+from workbench.evaluation.drawing import times_drawn
 from workbench.evaluation.intervals import (
     NO_BOOTSTRAP,
     SEED,
     Numbers,
-    patient_index,
     percentile_interval,
     with_interval,
 )
@@ -133,7 +133,7 @@ def correlation(
     if n < 2:
         return Correlation(first, second, undefined(TOO_FEW, n), undefined(TOO_FEW, n))
     values = np.array([kendall(one, other), spearman(one, other)])
-    times = _draws(np.asarray(patients, dtype=str)[kept].tolist(), resamples, seed)
+    times = times_drawn(np.asarray(patients, dtype=str)[kept].tolist(), resamples, seed)
     samples = np.column_stack([_kendalls(one, other, times), _spearmans(one, other, times)])
     return Correlation(first, second, *_figures(values, samples, n))
 
@@ -145,17 +145,6 @@ def correlations(
     return tuple(
         correlation(one, other, scores, patients, resamples=resamples, seed=seed)
         for one, other in combinations(scores, 2)
-    )
-
-
-def _draws(patients: Sequence[str], resamples: int, seed: int) -> Numbers:
-    """Return how often each report is in each draw of patients, [draw, report]; no row for a single patient."""
-    index, n_patients = patient_index(patients)
-    if n_patients < 2:
-        return np.empty((0, len(patients)))
-    drawn = np.random.default_rng(seed).integers(0, n_patients, size=(resamples, n_patients))
-    return np.array([np.bincount(draw, minlength=n_patients)[index] for draw in drawn], dtype=np.float64).reshape(
-        -1, len(patients)
     )
 
 
