@@ -61,7 +61,8 @@ with left:
 with right:
     if preview is not None:
         st.markdown(
-            f"**Not fixed yet:** {len(preview.cohort.members)} reports of {preview.patients} patients would be drawn."
+            f"**Not fixed yet:** {len(preview.cohort.members)} reports of {preview.patients} patients would be drawn. "
+            + preview.fewer
         )
         blind.stop(here)
         allocation.expectation(here, preview.expected)

@@ -70,7 +70,7 @@ def test_more_reports_than_there_are_is_refused_in_a_sentence(open_page: Open, e
     app = open_page(empty.folder, "cohorts", "Lea")
     field(app, "Name").set_value("tuning")
     press(app, "Allocate the cohort")
-    assert "300 reports were asked for, 2 are in no cohort yet" in app.error[0].value.replace("\\", "")
+    assert "300 reports were asked for, 2 can be drawn" in app.error[0].value.replace("\\", "")
     assert list_cohorts(empty) == []
 
 

@@ -9,6 +9,7 @@ from workbench.domain.actors import Actor
 from workbench.domain.cohorts import Purpose
 from workbench.errors import ConflictError, InputError, NotFoundError, RightsError
 from workbench.workflow import cohorts, run
+from workbench.workflow.drawing import chances_of
 from workbench.workflow.ingest import import_reports
 from workbench.workflow.opening import NewStudy, init_study
 from workbench.workflow.study import Study
@@ -69,7 +70,7 @@ def test_a_cohort_is_fixed_once_made(full: Study, lead: Actor) -> None:
 
 
 def test_more_reports_than_there_are_is_refused_with_both_numbers(full: Study, lead: Actor) -> None:
-    with pytest.raises(InputError, match="41 reports were asked for, 40 are in no cohort"):
+    with pytest.raises(InputError, match="41 reports were asked for, 40 can be drawn."):
         cohorts.allocate(full, lead, "development", Purpose.DEVELOPMENT, size=41)
 
 
@@ -117,6 +118,34 @@ def test_enrichment_must_be_a_number(full: Study, lead: Actor, enrich: float) ->
         cohorts.allocate(full, lead, "d", Purpose.DEVELOPMENT, size=4, enrich=enrich)
 
 
+def test_why_fewer_are_drawn_than_were_asked_for_is_told(study: Study, lead: Actor, csv_file: Write) -> None:
+    rows = [f"r{i},p{i // 2},FINDINGS: {' '.join(w + v for v in WORDS)}." for i, w in enumerate(WORDS[:10])]
+    import_reports(study, lead, csv_file("reports.csv", "\n".join(["id,patient_id,text", *rows]) + "\n"))
+    drawn = cohorts.allocate(study, lead, "d", Purpose.DEVELOPMENT, size=5, preview=True)
+    assert len(drawn.cohort.members) == 4  # two patients of two reports each
+    assert drawn.fewer == (
+        "4 of 5 reports are drawn, since reports of a patient and near-duplicate texts stay together: the smallest "
+        "group left has 2 reports of one patient, more than the 1 still wanted."
+    )
+    assert cohorts.allocate(study, lead, "d", Purpose.DEVELOPMENT, size=6, preview=True).fewer == ""
+
+
+def test_near_duplicates_that_no_longer_fit_are_named_as_such(study: Study, lead: Actor, csv_file: Write) -> None:
+    rows = ["id,patient_id,text"]
+    rows += [f"same{i},s{i},FINDINGS: The lungs are clear and the heart is normal in size." for i in range(3)]
+    rows += [f"own{w},o{w},FINDINGS: {' '.join(w + v for v in WORDS)}." for w in WORDS[:2]]
+    import_reports(study, lead, csv_file("reports.csv", "\n".join(rows) + "\n"))
+    seen = {
+        cohorts.allocate(study, lead, "d", Purpose.DEVELOPMENT, size=4, seed=seed, preview=True).fewer
+        for seed in range(20)
+    }
+    (told,) = seen - {""}
+    assert told.startswith("2 of 4 reports are drawn")
+    assert told.endswith(
+        "the smallest group left has 3 reports with near-duplicate texts, more than the 2 still wanted."
+    )
+
+
 def test_a_seed_that_no_database_holds_is_refused(full: Study, lead: Actor) -> None:
     with pytest.raises(InputError, match="the seed must be within"):
         cohorts.allocate(full, lead, "d", Purpose.DEVELOPMENT, size=4, seed=2**63)
@@ -147,7 +176,9 @@ def test_a_near_duplicate_that_comes_later_is_not_drawn_into_another_cohort(
         f"id,patient_id,text\nlate,p99,FINDINGS: {text} is stable on 7/2021.\nnew,p98,FINDINGS: Something else here.\n"
     )
     import_reports(full, lead, csv_file("late.csv", rows))
-    with pytest.raises(InputError, match="2 reports were asked for, 1 are in no cohort"):
+    with pytest.raises(
+        InputError, match="1 can be drawn; of the others, 40 in a cohort, 1 of a patient in one or nearly"
+    ):
         cohorts.allocate(full, lead, "validation", Purpose.VALIDATION, size=2)
     cohorts.allocate(full, lead, "validation", Purpose.VALIDATION, size=1)
     assert members(full, "validation") == {"new"}
@@ -167,6 +198,6 @@ def test_a_near_duplicate_that_comes_later_is_not_drawn_into_another_cohort(
 def test_chances_are_those_of_arithmetic_and_add_up_to_the_size(
     groups: list[tuple[float, int]], size: int, expected: dict[float, float]
 ) -> None:
-    chances = cohorts._chances(groups, size)
+    chances = chances_of(groups, size)
     assert chances == pytest.approx(expected)
     assert sum(chances[weight] * n for weight, n in groups) == pytest.approx(size)

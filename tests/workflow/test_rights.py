@@ -515,7 +515,8 @@ VALUES_ONLY = {  # they tell of nothing but what they are given
     "drafts.new_tab",
     "errors.chosen", "errors.grouped", "errors.phrases_in",
     "adjudicate.open_keys", "agreed.agreed", "agreed.categories", "agreed.seen_as", "annotate.order_of",
-    "annotate.said", "browse.changes", "opening.default_people", "passwords.code_fits", "passwords.hash_code",
+    "annotate.said", "browse.changes", "drawing.chances_of", "drawing.draw",
+    "drawing.joined", "drawing.weights", "opening.default_people", "passwords.code_fits", "passwords.hash_code",
     "people.may_give",
     "passwords.hash_password", "passwords.new_code", "passwords.password_fits", "passwords.require_password",
     "reference.truth_codes", "revise.with_finding", "revise.with_guidance", "roster.told",
@@ -540,7 +541,8 @@ ON_THIS_COMPUTER = {  # they act on files that whoever calls can read or write a
 PRACTICE = {"practice.check", "practice.load"}  # reports outside the study that hold nobody's labels
 AFTER_ASKING = {"run.execute", "splits.reports_of"}  # they go on with what a call that asks has handed out
 INNER = {  # parts of the calls above, which ask; nothing outside the workflow uses them
-    "benchmarks.keep", "doubted.put_forward", "extracting.ask", "extracting.codes_of", "extracting.mentions_of", "reference.first_look_in", "rounds.close_in", "run.label_texts",
+    "benchmarks.keep", "doubted.put_forward", "extracting.ask", "extracting.codes_of",
+    "extracting.mentions_of", "reference.first_look_in", "rounds.close_in", "run.label_texts",
     "ran_score.reading_of", "slow_down.count", "slow_down.forgive", "unsubmitted.unsubmitted_in", "votes.in_order",
     "votes.read_votes", "votes.with_second_readings",
 }  # fmt: skip

@@ -165,6 +165,8 @@ def allocate(
             f"{short(made.cohort.hash)}{' - a preview, nothing is fixed' if preview else ''}."
         )
     ]
+    if made.fewer:
+        shown.append(made.fewer)
     if made.expected is None:
         shown.append("No prompt is accepted yet, so the positives to expect cannot be told.")
     else:
@@ -179,6 +181,7 @@ def allocate(
             "patients": made.patients,
             "preview": preview,
             "enriched": made.cohort.enriched,
+            "fewer_because": made.fewer,
             "expected_positives": dict(made.expected) if made.expected is not None else None,
         },
         *shown,

@@ -50,7 +50,10 @@ def form(here: state.Here) -> Allocation | None:
             preview=look,
         )
         if fix:
-            state.say(f"Cohort {drawn.cohort.name}: {len(drawn.cohort.members)} reports of {drawn.patients} patients.")
+            state.say(
+                f"Cohort {drawn.cohort.name}: {len(drawn.cohort.members)} reports of {drawn.patients} patients. "
+                f"{drawn.fewer}".strip()
+            )
             st.rerun()
     return drawn
 

@@ -1,7 +1,6 @@
 """Cohorts: allocated by patient, seeded, fixed once made; validation stays locked until unlocked on record."""
 
 import math
-import random
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -15,6 +14,7 @@ from workbench.labelers.rules import RulesLabeler
 from workbench.storage import cohorts as cohort_store
 from workbench.storage import reports as report_store
 from workbench.text.duplicates import near_duplicate_groups
+from workbench.workflow import drawing
 from workbench.workflow.blindness import blinding_round, require_sighted
 from workbench.workflow.prompts import find_revision
 from workbench.workflow.study import Study
@@ -36,12 +36,14 @@ class CohortView:
 class Allocation:
     """A made cohort and the positives to expect in it per finding, by phrase hits of a prompt.
 
-    None without a prompt, and for somebody who rates in an open round.
+    These are None without a prompt, and for somebody who rates in an open round. ``fewer`` says in a sentence why it
+    has fewer reports than were asked for, empty where it has as many.
     """
 
     cohort: Cohort
     patients: int
     expected: Mapping[str, float] | None
+    fewer: str = ""
 
 
 def list_cohorts(study: Study) -> list[CohortView]:
@@ -178,24 +180,23 @@ def allocate(
         raise InputError(f"Cohort {name}: the size must be at least 1 and enrichment at least 1 and finite.")
     if abs(seed) > _LARGEST_SEED:
         raise InputError(f"Cohort {name}: the seed must be within {_LARGEST_SEED:,} on either side of 0.")
-    pool, duplicate_groups = _free_reports(study)
+    pool, duplicate_groups, others = _free_reports(study)
     if len(pool) < size:
-        raise InputError(f"Cohort {name}: {size} reports were asked for, {len(pool)} are in no cohort yet.")
+        raise InputError(f"Cohort {name}: {size} reports were asked for, {len(pool)} can be drawn{others}.")
     hits = _phrase_hits(study, pool)
     if enrich > 1 and hits is None:
         raise InputError(f"Cohort {name}: enrichment goes by a prompt's phrases, and no revision is accepted yet.")
-    weights = _weights(pool, hits, enrich)
-    drawn, probabilities = _draw(pool, duplicate_groups, weights, size, seed)
-    if not drawn:
+    drawn = drawing.draw(pool, duplicate_groups, drawing.weights(pool, hits, enrich), size, seed)
+    if not drawn.reports:
         raise InputError(
             f"Cohort {name}: patients and near-duplicates are drawn whole, and no such group has {size} reports or "
             "fewer; ask for more."
         )
-    cohort = _made(actor, name, purpose, reports=drawn, probabilities=probabilities, seed=seed)
+    cohort = _made(actor, name, purpose, reports=drawn.reports, probabilities=drawn.probabilities, seed=seed)
     if not preview:
         _fix(study, cohort)
-    expected = None if hits is None or blinding_round(study, actor) else _expected(study, drawn, hits)
-    return Allocation(cohort, len({r.patient_id for r in drawn}), expected)
+    expected = None if hits is None or blinding_round(study, actor) else _expected(study, drawn.reports, hits)
+    return Allocation(cohort, len({r.patient_id for r in drawn.reports}), expected, drawn.fewer)
 
 
 def expected_positives(study: Study, actor: Actor, cohort: Cohort) -> Mapping[str, float] | None:
@@ -214,8 +215,8 @@ def expected_positives(study: Study, actor: Actor, cohort: Cohort) -> Mapping[st
     return None if hits is None else _expected(study, reports, hits)
 
 
-def _free_reports(study: Study) -> tuple[list[Report], list[frozenset[str]]]:
-    """Return the reports that may be drawn, and the groups of near-duplicates among them.
+def _free_reports(study: Study) -> tuple[list[Report], list[frozenset[str]], str]:
+    """Return the reports that may be drawn, the groups of near-duplicates among them, and in words what the others are.
 
     Not free is what has nothing to read, what is in a cohort, and what came later of a patient in one or nearly
     repeats a text in one.
@@ -224,11 +225,18 @@ def _free_reports(study: Study) -> tuple[list[Report], list[frozenset[str]]]:
         reports = report_store.list_all(conn)
         taken = {report for cohort in cohort_store.list_all(conn) for report in cohort.members}
     duplicate_groups = near_duplicate_groups(reports)
-    free = {m for members in _join(reports, duplicate_groups) if taken.isdisjoint(members) for m in members}
+    free = {m for members in drawing.joined(reports, duplicate_groups) if taken.isdisjoint(members) for m in members}
     read = study.settings.sections  # with nothing to read a report could only ever be a failed reply
     pool = [r for r in reports if r.id in free and r.select(read)]
     ids = {report.id for report in pool}
-    return pool, [group & ids for group in duplicate_groups if group <= free]
+    counts = {
+        "in a cohort": len(taken),
+        "of a patient in one or nearly repeating a text in one": len(reports) - len(free) - len(taken),
+        "with nothing to read": len(free) - len(pool),
+    }
+    others = ", ".join(f"{n} {what}" for what, n in counts.items() if n)
+    said = f"; of the others, {others}" if others else ""
+    return pool, [group & ids for group in duplicate_groups if group <= free], said
 
 
 def _phrase_hits(study: Study, reports: Sequence[Report]) -> dict[str, frozenset[str]] | None:
@@ -253,95 +261,6 @@ def _phrase_hits(study: Study, reports: Sequence[Report]) -> dict[str, frozenset
 
 def _expected(study: Study, reports: Sequence[Report], hits: Mapping[str, frozenset[str]]) -> dict[str, float]:
     return {f: float(sum(f in hits[r.id] for r in reports)) for f in study.label_set.ids}
-
-
-def _weights(pool: Sequence[Report], hits: Mapping[str, frozenset[str]] | None, enrich: float) -> dict[str, float]:
-    if enrich == 1 or hits is None:
-        return {report.id: 1.0 for report in pool}
-    counts: dict[str, int] = {}
-    for found in hits.values():
-        for finding in found:
-            counts[finding] = counts.get(finding, 0) + 1
-    rare = {finding for finding, count in counts.items() if count < 0.02 * len(pool)}
-    return {report.id: enrich if hits[report.id] & rare else 1.0 for report in pool}
-
-
-def _draw(
-    pool: Sequence[Report],
-    duplicate_groups: Sequence[Collection[str]],
-    weights: Mapping[str, float],
-    size: int,
-    seed: int,
-) -> tuple[list[Report], dict[str, float]]:
-    """Draw whole groups until ``size`` reports are in; return them and each one's inclusion probability.
-
-    Poisson sampling with a probability proportional to the weight would give a random size, so groups are drawn in
-    the order of exponential keys (Efraimidis and Spirakis 2006), those that no longer fit whole being left for another
-    cohort; the probability stored is the approximate one of ``_chances``.
-    """
-    groups = _join(pool, duplicate_groups)
-    generator = random.Random(seed)  # noqa: S311 - a seeded draw that must be repeatable, not a secret
-    by_id = {report.id: report for report in pool}
-    keyed = []
-    for members in groups:
-        weight = max(weights[m] for m in members)
-        keyed.append((generator.expovariate(1.0) / weight, members, weight))
-    chances = _chances([(weight, len(members)) for _, members, weight in keyed], size)
-    drawn: list[Report] = []
-    probabilities: dict[str, float] = {}
-    for _, members, weight in sorted(keyed, key=lambda row: row[0]):
-        if len(drawn) + len(members) <= size:
-            drawn += [by_id[member] for member in members]
-            probabilities.update(dict.fromkeys(members, chances[weight]))
-    return drawn, probabilities
-
-
-def _chances(groups: Sequence[tuple[float, int]], size: int) -> dict[float, float]:
-    """Return by weight the approximate chance of being drawn, which over all reports adds up to ``size``.
-
-    Proportional to the weight; where that would be above 1 it is 1, and the others share what is left. So a cohort of
-    all reports has 1 throughout, whatever was enriched.
-
-    Args:
-        groups: weight and number of reports of each group.
-        size: how many reports are drawn.
-    """
-    reports: dict[float, int] = {}
-    for weight, members in groups:
-        reports[weight] = reports.get(weight, 0) + members
-    chances: dict[float, float] = {}
-    left: float = size
-    for weight in sorted(reports, reverse=True):
-        rest = sum(w * n for w, n in reports.items() if w not in chances)
-        chances[weight] = min(1.0, left * weight / rest)
-        if chances[weight] < 1:
-            return {**{w: left * w / rest for w in reports}, **{w: c for w, c in chances.items() if c == 1}}
-        left -= reports[weight]
-    return chances
-
-
-def _join(pool: Sequence[Report], duplicate_groups: Sequence[Collection[str]]) -> list[tuple[str, ...]]:
-    """Merge patients and near-duplicate texts into groups that are drawn whole, each sorted, in a fixed order."""
-    parent = {report.id: report.id for report in pool}
-
-    def root(x: str) -> str:
-        while parent[x] != x:
-            parent[x] = parent[parent[x]]
-            x = parent[x]
-        return x
-
-    first_of_patient: dict[str, str] = {}
-    for report in pool:
-        first = first_of_patient.setdefault(report.patient_id, report.id)
-        parent[root(report.id)] = root(first)
-    for group in duplicate_groups:
-        members = list(group)
-        for member in members[1:]:
-            parent[root(member)] = root(members[0])
-    groups: dict[str, list[str]] = {}
-    for report in pool:
-        groups.setdefault(root(report.id), []).append(report.id)
-    return sorted(tuple(sorted(members)) for members in groups.values())
 
 
 def _made(
