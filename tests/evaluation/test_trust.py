@@ -117,11 +117,13 @@ def test_edits_without_a_value_are_left_out_and_counted() -> None:
     assert gone.of("c").right.reason == "no edit of this sort has a value"
 
 
-@pytest.mark.parametrize("matters", [True, False])
-def test_with_edits_of_one_sort_only_nothing_can_be_told(matters: bool) -> None:
+@pytest.mark.parametrize(
+    ("matters", "reason"), [(True, "of the other sort are needed"), (False, "no edit of this sort")]
+)
+def test_with_edits_of_one_sort_only_nothing_can_be_told(matters: bool, reason: str) -> None:
     found = trust(["a", "a"], [matters] * 2, [0.5, 0.1], list("xy"))
     assert found.threshold is None
-    assert found.probability.reason == "there is no edit of the other sort to compare with"
+    assert reason in found.probability.reason
     assert not found.discrimination.defined
     assert not found.of("a").right.defined
     assert found.of("a").mean_drop.value == pytest.approx(0.3)

@@ -29,8 +29,9 @@ from workbench.evaluation.intervals import NO_BOOTSTRAP, SEED, Numbers, percenti
 from workbench.evaluation.numbers import Figure, undefined
 
 RESAMPLES = 1000
+BLOCK = 50  # draws held at once, few enough to stay in the processor's cache
 EQUAL = 1e-9  # drops nearer than this are rounding, and equal
-ONE_SIDED = "there is no edit of the other sort to compare with"
+ONE_SIDED = "edits of the other sort are needed to compare with"
 NONE_OF_KIND = "no edit of this sort has a value"
 
 
@@ -117,69 +118,120 @@ def trust(
     of_kind = dict(zip(kinds, significant, strict=True))
     if any(of_kind[kind] != matters for kind, matters in zip(kinds, significant, strict=True)):
         raise ValueError("a kind of edit is either significant or harmless")
-    kept = ~np.isnan(values)
-    names, matters = np.asarray(kinds, dtype=str)[kept], np.asarray(significant, dtype=np.bool_)[kept]
+    kept = np.flatnonzero(~np.isnan(values))
+    all_kinds = list(of_kind)
+    number = np.array([all_kinds.index(kind) for kind in kinds], dtype=np.int64)[kept]
+    kept, number = kept[np.argsort(number, kind="stable")], np.sort(number)
     values = np.round(values[kept] / EQUAL) * EQUAL  # so that equal drops are equal
+    matters = np.asarray(significant, dtype=np.bool_)[kept]
     who = np.asarray(patients, dtype=str)[kept].tolist()
-    judged = _Judged(values, matters, times_drawn(who, resamples, seed))
+    threshold = _best_threshold(values[matters], values[~matters])
+    edits = _Edits(values, matters, number, len(all_kinds), threshold)
+    times = np.vstack([np.ones(len(values)), times_drawn(who, resamples, seed)])
+    sums = _concatenated([edits.sums(times[start : start + BLOCK]) for start in range(0, len(times), BLOCK)])
+    sorts = np.array(list(of_kind.values()), dtype=np.bool_)
+    both = [sums.of(sorts), sums.of(~sorts)]
     return Trust(
-        probability=judged.probability(matters, ~matters),
-        threshold=judged.threshold,
-        discrimination=judged.right(matters),
-        robustness=judged.right(~matters),
-        kinds=tuple(_kind(judged, kind, names == kind, of_kind[kind]) for kind in dict.fromkeys(kinds)),
+        probability=both[0].probability(against=both[1]),
+        threshold=threshold,
+        discrimination=both[0].right_share(threshold),
+        robustness=both[1].right_share(threshold),
+        kinds=tuple(
+            KindTrust(
+                kind=kind,
+                significant=matter,
+                probability=sums.of(np.arange(len(sorts)) == at).probability(against=both[int(matter)]),
+                right=sums.of(np.arange(len(sorts)) == at).right_share(threshold),
+                mean_drop=sums.of(np.arange(len(sorts)) == at).mean_drop(),
+                blind=int((values[(number == at) & matters] <= 0).sum()),
+            )
+            for at, (kind, matter) in enumerate(of_kind.items())
+        ),
         n_significant=int(matters.sum()),
         n_harmless=int((~matters).sum()),
-        left_out=int((~kept).sum()),
+        left_out=len(kinds) - len(kept),
         n_patients=len(set(who)),
-        resamples=len(judged.times),
+        resamples=len(times) - 1,
         seed=seed,
     )
 
 
-def _kind(judged: "_Judged", kind: str, of_kind: Flags, significant: bool) -> KindTrust:
-    both = (of_kind, ~judged.significant) if significant else (judged.significant, of_kind)
-    return KindTrust(
-        kind=kind,
-        significant=significant,
-        probability=judged.probability(*both, n=int(of_kind.sum())),
-        right=judged.right(of_kind),
-        mean_drop=judged.mean(of_kind),
-        blind=int((of_kind & judged.significant & (judged.dropped <= 0)).sum()),
+@dataclass(frozen=True, slots=True)
+class _Sums:
+    """Sums over edits, seen whole (row 0) and in each bootstrap draw: [row, kind], or [row] of several kinds together.
+
+    ``outdone`` counts the pairs with an edit of the other sort in which the edit lies on the right side, ties half.
+    """
+
+    weight: Numbers
+    outdone: Numbers
+    right: Numbers
+    dropped: Numbers
+
+    def of(self, kinds: Flags) -> "_Sums":
+        """Return the sums over some kinds, [row]."""
+        return _Sums(*(sums[:, kinds].sum(axis=1) for sums in (self.weight, self.outdone, self.right, self.dropped)))
+
+    def probability(self, against: "_Sums") -> Figure:
+        """Return the share of all pairs with the other sort in which these edits lie on the right side."""
+        reason = NONE_OF_KIND if against.weight[0] and not self.weight[0] else ONE_SIDED
+        return _figure(self.outdone, self.weight * against.weight, int(self.weight[0]), reason)
+
+    def right_share(self, threshold: float | None) -> Figure:
+        """Return the share on the right side of the threshold."""
+        if threshold is None:
+            return undefined(ONE_SIDED, int(self.weight[0]))
+        return _figure(self.right, self.weight, int(self.weight[0]), NONE_OF_KIND)
+
+    def mean_drop(self) -> Figure:
+        """Return the mean drop."""
+        return _figure(self.dropped, self.weight, int(self.weight[0]), NONE_OF_KIND)
+
+
+def _concatenated(blocks: Sequence[_Sums]) -> _Sums:
+    return _Sums(
+        *(np.vstack(parts) for parts in zip(*((b.weight, b.outdone, b.right, b.dropped) for b in blocks), strict=True))
     )
 
 
-class _Judged:
-    """The edits that have a value, with the metric's threshold and the bootstrap draws [draw, edit]."""
+class _Edits:
+    """The edits that have a value, in the order of their kinds, and what is the same in every draw."""
 
-    def __init__(self, dropped: Numbers, significant: Flags, times: Numbers) -> None:
+    def __init__(
+        self, dropped: Numbers, significant: Flags, kind: npt.NDArray[np.int64], n_kinds: int, threshold: float | None
+    ) -> None:
         self.dropped = dropped
         self.significant = significant
-        self.times = times
-        self.threshold = _best_threshold(dropped[significant], dropped[~significant])
+        self.present, self.starts = np.unique(kind, return_index=True)
+        self.n_kinds = n_kinds
+        limit = math.inf if threshold is None else threshold
+        self.right = ((dropped > limit) == significant).astype(np.float64)
+        _, self.level, counts = np.unique(dropped, return_inverse=True, return_counts=True)
+        self.order, self.level_starts = np.argsort(self.level, kind="stable"), np.cumsum(counts) - counts
 
-    def probability(self, one: Flags, other: Flags, n: int | None = None) -> Figure:
-        """Return the probability that a drop of the one exceeds one of the other, n edits unless told otherwise."""
-        whole = _exceeds(self.dropped, one, other, np.ones((1, len(one))))
-        samples = _exceeds(self.dropped, one, other, self.times)
-        return _figure(float(whole[0]), samples, int((one | other).sum()) if n is None else n, ONE_SIDED)
+    def sums(self, times: Numbers) -> _Sums:
+        """Return the sums where each edit counts as often as its row says; ``times`` is [row, edit]."""
+        outdone = times * self._outdone(times)
+        return _Sums(*(self._by_kind(x) for x in (times, outdone, times * self.right, times * self.dropped)))
 
-    def right(self, of: Flags) -> Figure:
-        """Return the share of edits, all significant or all harmless, on their side of the threshold."""
-        if self.threshold is None:
-            return undefined(ONE_SIDED if of.any() else NONE_OF_KIND, int(of.sum()))
-        return self._mean((self.dropped > self.threshold) == self.significant, of)
+    def _outdone(self, times: Numbers) -> Numbers:
+        """Return how heavy the harmless edits with a smaller drop are, or the significant ones with a greater one."""
+        if not len(self.dropped):
+            return times
+        in_order = times[:, self.order]
+        harmless, significant = (
+            np.add.reduceat(in_order * sort[self.order], self.level_starts, axis=1)
+            for sort in (~self.significant, self.significant)
+        )
+        below = np.cumsum(harmless, axis=1) - harmless / 2
+        above = significant.sum(axis=1, keepdims=True) - np.cumsum(significant, axis=1) + significant / 2
+        return np.where(self.significant, below[:, self.level], above[:, self.level])
 
-    def mean(self, of: Flags) -> Figure:
-        """Return the mean drop."""
-        return self._mean(self.dropped, of)
-
-    def _mean(self, values: npt.NDArray[np.float64] | Flags, of: Flags) -> Figure:
-        n = int(of.sum())
-        if not n:
-            return undefined(NONE_OF_KIND)
-        chosen, times = values[of].astype(np.float64), self.times[:, of]
-        return _figure(float(chosen.mean()), _ratio(times @ chosen, times.sum(axis=1)), n, NONE_OF_KIND)
+    def _by_kind(self, values: Numbers) -> Numbers:
+        sums = np.zeros((len(values), self.n_kinds))
+        if len(self.present):
+            sums[:, self.present] = np.add.reduceat(values, self.starts, axis=1)
+        return sums
 
 
 def _best_threshold(significant: Numbers, harmless: Numbers) -> float | None:
@@ -199,30 +251,13 @@ def _best_threshold(significant: Numbers, harmless: Numbers) -> float | None:
     return float((candidates[best] + following) / 2)
 
 
-def _exceeds(dropped: Numbers, one: Flags, other: Flags, times: Numbers) -> Numbers:
-    """Return per row of ``times`` the probability that a drop of the one exceeds one of the other, ties half, [row].
-
-    Each edit counts as often as the row says; NaN where a row has none of the one or of the other.
-    """
-    if not one.any() or not other.any() or not len(times):
-        return np.full(len(times), np.nan)
-    kept = np.flatnonzero(one | other)
-    order = kept[np.argsort(dropped[kept], kind="stable")]
-    starts = np.flatnonzero(np.diff(dropped[order], prepend=-math.inf))
-    ones, others = (np.add.reduceat(times[:, order] * of[order], starts, axis=1) for of in (one, other))
-    below = np.cumsum(others, axis=1) - others / 2
-    return _ratio((ones * below).sum(axis=1), ones.sum(axis=1) * others.sum(axis=1))
-
-
-def _ratio(above: Numbers, below: Numbers) -> Numbers:
-    out: Numbers = np.divide(above, below, out=np.full(len(above), np.nan), where=below > 0)
-    return out
-
-
-def _figure(value: float, samples: Numbers, n: int, reason: str) -> Figure:
-    if math.isnan(value):
+def _figure(above: Numbers, below: Numbers, n: int, reason: str) -> Figure:
+    """Return the quotient of the whole with its interval over the draws; row 0 is the whole."""
+    quotients = np.divide(above, below, out=np.full(len(above), np.nan), where=below > 0)
+    if math.isnan(quotients[0]):
         return undefined(reason, n)
-    if not len(samples):
+    value = float(quotients[0])
+    if len(quotients) == 1:
         return Figure(value, n, reason=NO_BOOTSTRAP)
-    low, high, _ = percentile_interval(samples[:, None])
+    low, high, _ = percentile_interval(quotients[1:, None])
     return with_interval(Figure(value, n), float(low[0]), float(high[0]))
