@@ -4,7 +4,7 @@ import streamlit as st
 
 from workbench.domain.actors import Role
 from workbench.domain.prompts import RevisionStatus
-from workbench.ui import data, labeler_panel, run_progress, run_result, sent, state, widgets
+from workbench.ui import batch_panel, data, labeler_panel, run_progress, run_result, sent, state, widgets
 from workbench.workflow import run
 from workbench.workflow.run import PreparedRun
 
@@ -37,6 +37,8 @@ def start(cohort: str, labeler: str, wish: labeler_panel.Wish) -> None:
         prepared = run.prepare(
             here.study, here.actor, cohort=cohort, revision=number, labeler=labeler, repeats=wish.repeats
         )
+        if wish.batch:
+            batch_panel.submit(here, prepared, wish.cap)
         st.session_state["run.process"] = run.start(here.study, here.actor, prepared, cap=wish.cap)
         st.session_state["run.following"] = prepared.run.hash
         st.rerun()
@@ -75,9 +77,10 @@ wish = labeler_panel.wish(card, latest.run.repeats if latest else 1)
 known = data.known_run(here, revision.prompt_hash, view.cohort.hash, labeler, wish.repeats)
 done = run.progress(here.study, known) if known else None
 following = known is not None and (st.session_state.get("run.following") == known.run.hash or bool(done and done.alive))
+waiting = bool(known and not following and batch_panel.draw(here, known))
 ready = not view.locked and not card.problem and not following and here.may(Role.LEAD, Role.ADMIN)
-label, icon = run_progress.button(done, going=following)
-idle = not (ready and run_progress.to_do(done))
+label, icon = run_progress.button(done, going=following, waiting=waiting)
+idle = waiting or not (ready and run_progress.to_do(done))
 if four.button(label, icon=icon, type="primary", key="run.start", disabled=idle, width="stretch"):
     start(cohort, labeler, wish)
 if not here.may(Role.LEAD, Role.ADMIN):
@@ -94,6 +97,8 @@ elif known and done and done.finished:
     if known.run.labeler.kind != "rules":
         run_progress.draw(known, done)
     run_result.draw(here, known, cohort, waiting=revision.status is RevisionStatus.CANDIDATE)
+elif known and done and waiting:
+    run_progress.draw(known, done)
 elif known and done and (done.done or done.stopped):
     run_progress.draw(known, done)
     st.caption(widgets.plain(f"This run was stopped; continue it and nothing is labelled twice. {done.stopped}"))

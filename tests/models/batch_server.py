@@ -8,6 +8,7 @@ are answers, 400, 500, and
 
     expired canceled (where the provider has the word) missing (no line at all) strange (a line that nobody asked for)
 
+    --hold N     the first batch is taken, and that is said N seconds later
     --lose       the first batch is taken, and the connection cut before that is said
     --refuse N   no batch is taken: HTTP status N
     --fail CODE  OpenAI's batches fail as a whole
@@ -154,6 +155,11 @@ class Handler(BaseHTTPRequestHandler):
             self.close_connection = True
             self.connection.shutdown(socket.SHUT_RDWR)
             return
+        if options.hold:
+            seconds, options.hold = options.hold, 0.0
+            _LOCK.release()
+            time.sleep(seconds)
+            _LOCK.acquire()
         self._send(self._shown(name))
 
     def _list(self, anthropic: bool, asked: dict[str, str]) -> dict[str, Any]:
@@ -270,6 +276,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description="A server that takes batches.")
     parser.add_argument("--port", type=int, default=0)
     parser.add_argument("--looks", type=int, default=1)
+    parser.add_argument("--hold", type=float, default=0.0)
     parser.add_argument("--lose", action="store_true")
     parser.add_argument("--refuse", type=int, default=0)
     parser.add_argument("--fail", default="")

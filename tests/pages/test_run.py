@@ -2,7 +2,7 @@
 
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -13,7 +13,7 @@ from streamlit.testing.v1 import AppTest
 from workbench.domain.data_use import Basis
 from workbench.storage import runs
 from workbench.ui import state
-from workbench.workflow import data_use, run
+from workbench.workflow import batches, data_use, run
 from workbench.workflow.demo import LEAD, RATER
 from workbench.workflow.opening import open_study
 from workbench.workflow.prompts import find_revision, save_candidate
@@ -21,6 +21,7 @@ from workbench.workflow.revise import with_guidance
 from workbench.workflow.study import Study
 
 Open = Callable[..., AppTest]
+BATCHES = Path(__file__).parents[1] / "models" / "batch_server.py"
 
 
 TO_START = frozenset({"Start the run", "Continue the run"})
@@ -234,6 +235,52 @@ def test_repeats_show_how_steady_the_model_is(
     app = chosen(open_page, study, "here")
     assert any("Each report was asked 2 times" in each.value for each in app.markdown)
     assert "answers came, each report being asked 2 times" in app.get("progress")[0].proto.text
+
+
+@pytest.fixture
+def batch_server() -> Iterator[str]:
+    """The address of a server that takes batches, which end when they have been looked at twice."""
+    command = [sys.executable, str(BATCHES), "--looks", "2"]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+    assert process.stdout is not None
+    yield f"http://127.0.0.1:{int(process.stdout.readline())}/v1"
+    process.kill()
+    process.communicate()
+
+
+def test_a_run_is_handed_over_as_a_batch_shown_while_it_is_under_way_and_collected_by_a_button(
+    open_page: Open, study: Study, batch_server: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    price = "{input = 10.0, output = 20.0}"
+    add(study, f'[labelers.far]\nkind = "openai"\nmodel = "m"\nbase_url = "{batch_server}"\nprice = {price}')
+    assert not [box for box in chosen(open_page, study, "far").main.checkbox if box.key == "run.batch"]
+    monkeypatch.setattr("workbench.workflow.labelers.runs_here", lambda _: False)
+    app = chosen(open_page, study, "far")
+    box = app.checkbox(key="run.batch")
+    assert box.label == "As a batch: half the price, within a day"
+    box.check().run()
+    start_button(app).click().run()
+    assert not app.exception
+    assert not app.error
+    told = [each.value.replace("\\", "") for each in (*app.main.markdown, *app.main.caption)]
+    (record,) = batches.of_run(study, run.load(study, run.list_records(study)[-1].run.hash))
+    assert any(f"A batch of {record.requests} reports is being answered" in each for each in told)
+    assert any(f"Handed over by {LEAD} on" in each for each in told)
+    assert start_button(app, {"Waits for its batch"}).disabled
+
+    press(app, "Collect what has come")  # the first look: not yet
+    assert any("is being answered" in each.value for each in app.main.markdown)
+    press(app, "Collect what has come")
+    assert start_button(app, {"Run is finished"}).disabled
+    assert any("at 0.5 of today's price, as a batch" in each.value.replace("\\", "") for each in app.main.caption)
+
+
+def test_a_rater_sees_no_button_to_collect_that_works(open_page: Open, study: Study, batch_server: str) -> None:
+    add(study, f'[labelers.far]\nkind = "openai"\nmodel = "m"\nbase_url = "{batch_server}"')
+    opened = open_study(study.folder)
+    lead = opened.actor(LEAD)
+    batches.submit(opened, lead, run.prepare(opened, lead, cohort="development", labeler="far"))
+    assert chosen(open_page, study, "far", RATER).button(key="run.collect").disabled
 
 
 def test_a_scripted_labeler_says_that_it_is_simulated(open_page: Open, study: Study) -> None:

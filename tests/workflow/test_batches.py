@@ -14,6 +14,7 @@ import pytest
 
 from workbench.domain.actors import Actor
 from workbench.domain.cohorts import Purpose
+from workbench.domain.data_use import Basis, Opening
 from workbench.domain.prompts import Prompt
 from workbench.errors import InputError, RightsError
 from workbench.models.base import CallError
@@ -21,7 +22,7 @@ from workbench.running import batching
 from workbench.running.spending import Cap
 from workbench.storage import batches as store
 from workbench.storage import runs as run_store
-from workbench.workflow import batches, run
+from workbench.workflow import batches, data_use, run
 from workbench.workflow.cohorts import define
 from workbench.workflow.ingest import import_reports
 from workbench.workflow.prompts import save_candidate
@@ -323,6 +324,17 @@ def test_batches_are_under_the_lock_of_data_use_with_the_sentence_that_calls_are
     assert not (it.folder / "out.jsonl").exists()
     with it.database.read() as conn:
         assert store.of_run(conn, cloud.run.hash) == []
+
+
+def test_whoever_hands_over_on_zero_retention_is_told_that_batches_are_kept(
+    serve: Callable[..., Server], make_run: Callable[..., Any], lead: Actor, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    it, prepared = make_run(serve(), SIX)
+    now = datetime.now(UTC)
+    opening = Opening("a.org", Basis("Contract 7", zero_retention=True), lead.name, now)
+    monkeypatch.setattr(data_use, "permission", lambda *_: data_use.Permission(opening=opening))
+    assert batches.submit(it, lead, prepared).notes == (batches.KEPT,)
+    assert batches.collect(it, lead, prepared).notes == ()
 
 
 def test_a_batch_that_would_pass_a_cap_is_refused_before_it_is_handed_over(

@@ -24,10 +24,11 @@ _HELD = {
 
 @dataclass(frozen=True, slots=True)
 class Wish:
-    """How a run is wished for: how often each report is labelled, and what it may take."""
+    """How a run is wished for: how often each report is labelled, what it may take, and whether as a batch."""
 
     repeats: int = 1
     cap: Cap | None = None
+    batch: bool = False
 
 
 def draw(here: state.Here, name: str) -> LabelerCard:
@@ -157,7 +158,7 @@ def wish(card: LabelerCard, repeats_so_far: int = 1) -> Wish:
     settings = card.settings
     if settings is None or settings.kind == "rules" or card.problem:
         return Wish(repeats_so_far)
-    one, two, three, _ = st.columns([2, 2, 2, 3])
+    one, two, three, four = st.columns([2, 2, 2, 3], vertical_alignment="bottom")
     repeats = one.number_input(
         "Times each report is asked",
         1,
@@ -189,4 +190,19 @@ def wish(card: LabelerCard, repeats_so_far: int = 1) -> Wish:
         help=None if price else "Give the labeler a price in data/study.toml to see and cap its cost",
     )
     cap = Cap(int(tokens) if tokens else None, cost or None)
-    return Wish(int(repeats), cap if cap.set else None)
+    batch = (
+        card.asks_server
+        and card.place != labelers.HERE
+        and four.checkbox(
+            f"As a batch: {_share(price)}, within a day",
+            key="run.batch",
+            help="All reports are handed over at once and answered when the provider has time; collect the answers here "
+            "later. The provider keeps the reports meanwhile.",
+        )
+    )
+    return Wish(int(repeats), cap if cap.set else None, bool(batch))
+
+
+def _share(price: Price | None) -> str:
+    factor = price.batch_factor if price else 0.5
+    return "half the price" if factor == 0.5 else f"{factor:.0%} of the price"

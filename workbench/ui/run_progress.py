@@ -72,7 +72,17 @@ def _tokens(done: RunProgress) -> list[Figure]:
 def _cost(prepared: PreparedRun, done: RunProgress) -> Figure:
     if prepared.run.labeler.price is None:
         return "Cost so far", None, _NO_PRICE
-    return "Cost so far", _money(done.cost, prepared), _unsaid(done) if done.cost is None else "at today's price"
+    return "Cost so far", _money(done.cost, prepared), _unsaid(done) if done.cost is None else _at(prepared, done)
+
+
+def _at(prepared: PreparedRun, done: RunProgress) -> str:
+    """Return at which price a cost is."""
+    price, used = prepared.run.labeler.price, done.usage
+    if price is None or not used.batch_input_tokens:
+        return "at today's price"
+    share = used.batch_input_tokens / max(used.input_tokens, 1)
+    part = "" if share > 0.999 else f", {share:.0%} of it as a batch"
+    return f"at {price.batch_factor:g} of today's price, as a batch" if not part else f"at today's price{part}"
 
 
 def _forecast(prepared: PreparedRun, done: RunProgress) -> Figure:
@@ -112,10 +122,15 @@ def to_do(done: RunProgress | None) -> bool:
     return done is None or not done.finished or done.unanswered > 0
 
 
-def button(done: RunProgress | None, *, going: bool = False) -> tuple[str, str]:
-    """Return label and icon of the button that starts a run, goes on with it, or asks again for what failed."""
+def button(done: RunProgress | None, *, going: bool = False, waiting: bool = False) -> tuple[str, str]:
+    """Return label and icon of the button that starts a run, goes on with it, or asks again for what failed.
+
+    ``waiting``: its reports are with a provider.
+    """
     if going:
         return "It is running", ":material/hourglass_top:"
+    if waiting:
+        return "Waits for its batch", ":material/schedule_send:"
     if done is None or not done.done:
         return "Start the run", ":material/play_arrow:"
     if not done.finished:

@@ -5,6 +5,7 @@ import os
 import socket
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 from workbench.domain.actors import Actor, Role
@@ -24,6 +25,10 @@ _FIRST_PAUSE, _LONGEST_PAUSE = 5.0, 60.0  # seconds between two looks
 _MOST_TROUBLE = 20  # looks in a row that brought no answer
 _PASSES = frozenset({Trouble.BUSY, Trouble.SERVER, Trouble.CONNECTION})
 _TO = "hand over a run in batches"
+KEPT = (
+    "This host was opened on zero retention, but providers keep a batch's reports and answers for weeks unless they "
+    "are deleted there; see whether the agreement covers batches."
+)
 
 
 def of_run(study: Study, prepared: PreparedRun) -> list[BatchRecord]:
@@ -56,7 +61,11 @@ def submit(study: Study, actor: Actor, prepared: PreparedRun, *, cap: Cap | None
     """
     actor.require(Role.LEAD, Role.ADMIN, to=_TO)
     require_price(prepared, cap)
-    return asyncio.run(_look(study, actor, prepared, cap=cap, submit=True))
+    found = asyncio.run(_look(study, actor, prepared, cap=cap, submit=True))
+    opening = data_use.permission(study, prepared.run.labeler).opening
+    if found.submitted and opening and opening.basis.zero_retention:
+        return replace(found, notes=(*found.notes, KEPT))
+    return found
 
 
 def collect(study: Study, actor: Actor, prepared: PreparedRun) -> Collected:
