@@ -28,6 +28,8 @@ RATINGS: Mapping[int, str] = {
     5: "As good as the reference",
 }
 
+SCALE_SIZE = len(RATINGS)
+
 Marks = Mapping[str, frozenset[Fault]]  # by finding; findings without a fault are left out
 
 

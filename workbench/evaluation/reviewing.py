@@ -154,7 +154,7 @@ def system_means(
         for i, value in enumerate(means(total[None, :])[0])
     ]
     # Patients of whom nothing was rated would only make draws without a rating.
-    rated = there.any(axis=0)
+    rated = there.sum(axis=0) > 0
     names = [patient for patient, kept in zip(patients, rated, strict=True) if kept]
     if len(patient_index(names)[0]) == 0:
         return tuple(figures)

@@ -140,6 +140,20 @@ _SOURCES = (
     """SELECT m.at, m.actor, 'metric scores imported', m.metric, json_object('data_set', d.name, 'task', d.task,
         'file', m.file)
     FROM metric_imports AS m JOIN data_sets AS d ON d.hash = m.data_set_hash ORDER BY m.at, m.id""",
+    """SELECT e.at, e.actor, 'review ' || e.action, r.name, json_object('data_set', d.name, 'task', d.task,
+        'reviewers', json(r.reviewers), 'studies', json_array_length(r.study_ids), 'seed', r.seed, 'systems',
+        (SELECT json_group_array(json_extract(value, '$[0]')) FROM json_each(r.submissions)), 'reason', e.reason)
+    FROM review_events AS e JOIN reviews AS r ON r.hash = e.review_hash
+    JOIN data_sets AS d ON d.hash = r.data_set_hash ORDER BY e.at, e.id""",
+    # What a reviewer said is told once the review is closed.
+    """SELECT g.at, g.reviewer, 'generated report rated', r.name, json_patch(json_object('study', g.study_id),
+        CASE WHEN EXISTS (SELECT 1 FROM review_events WHERE review_hash = r.hash AND action = 'closed')
+        THEN json_object('text', g.text_hash, 'rating', g.rating, 'marks', json(g.marks), 'comment', g.comment,
+            'seconds', g.seconds) ELSE '{}' END)
+    FROM review_ratings AS g JOIN reviews AS r ON r.hash = g.review_hash ORDER BY g.at, g.id""",
+    """SELECT i.at, i.actor, 'ratings of generated reports imported', d.name, json_object('task', d.task, 'file',
+        i.file, 'ratings', (SELECT COUNT(*) FROM imported_ratings AS g WHERE g.import_id = i.id))
+    FROM rating_imports AS i JOIN data_sets AS d ON d.hash = i.data_set_hash ORDER BY i.at, i.id""",
     """SELECT d.at, d.actor, 'revision ' || d.status, 'revision ' || r.number, json_object('prompt', d.prompt_hash,
         'reason', d.reason, 'evaluation', d.evaluation_hash, 'signed', json(d.signed), 'override', d.override)
     FROM decisions AS d JOIN revisions AS r ON r.prompt_hash = d.prompt_hash ORDER BY d.at, d.id""",

@@ -629,6 +629,65 @@ STEPS: tuple[tuple[str, tuple[str, ...]], ...] = (
             *_fixed("batches", "batch_requests", "batch_events"),
         ),
     ),
+    (
+        "0020_reviews",
+        # Radiologists' ratings of generated reports go with the text that was read, not with a system: a reviewer does
+        # not know it, and two systems that wrote the same are rated once.
+        (
+            """CREATE TABLE reviews (
+                position INTEGER PRIMARY KEY,
+                hash TEXT NOT NULL UNIQUE,
+                name TEXT NOT NULL UNIQUE,
+                data_set_hash TEXT NOT NULL REFERENCES data_sets (hash),
+                submissions TEXT NOT NULL,
+                study_ids TEXT NOT NULL,
+                reviewers TEXT NOT NULL,
+                seed INTEGER NOT NULL,
+                opened_at TEXT NOT NULL,
+                author TEXT NOT NULL
+            ) STRICT""",
+            """CREATE TABLE review_events (
+                id INTEGER PRIMARY KEY,
+                review_hash TEXT NOT NULL REFERENCES reviews (hash),
+                action TEXT NOT NULL CHECK (action IN ('opened', 'closed')),
+                actor TEXT NOT NULL,
+                at TEXT NOT NULL,
+                reason TEXT NOT NULL,
+                UNIQUE (review_hash, action)
+            ) STRICT""",
+            """CREATE TABLE review_ratings (
+                id INTEGER PRIMARY KEY,
+                review_hash TEXT NOT NULL REFERENCES reviews (hash),
+                reviewer TEXT NOT NULL,
+                study_id TEXT NOT NULL,
+                text_hash TEXT NOT NULL,
+                rating INTEGER CHECK (rating BETWEEN 1 AND 5),
+                marks TEXT NOT NULL,
+                comment TEXT NOT NULL,
+                seconds REAL,
+                at TEXT NOT NULL
+            ) STRICT""",
+            "CREATE INDEX review_ratings_by_text ON review_ratings (review_hash, reviewer, study_id, text_hash)",
+            """CREATE TABLE rating_imports (
+                id INTEGER PRIMARY KEY,
+                data_set_hash TEXT NOT NULL REFERENCES data_sets (hash),
+                file TEXT NOT NULL,
+                actor TEXT NOT NULL,
+                at TEXT NOT NULL
+            ) STRICT""",
+            """CREATE TABLE imported_ratings (
+                import_id INTEGER NOT NULL REFERENCES rating_imports (id),
+                submission_id INTEGER NOT NULL REFERENCES submissions (id),
+                study_id TEXT NOT NULL,
+                reviewer TEXT NOT NULL,
+                rating INTEGER NOT NULL CHECK (rating BETWEEN 1 AND 5),
+                marks TEXT NOT NULL,
+                comment TEXT NOT NULL,
+                PRIMARY KEY (import_id, submission_id, study_id, reviewer)
+            ) STRICT, WITHOUT ROWID""",
+            *_fixed("reviews", "review_events", "review_ratings", "rating_imports", "imported_ratings"),
+        ),
+    ),
 )
 
 
