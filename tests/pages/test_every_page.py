@@ -21,6 +21,7 @@ PAGES = [
     "revise",
     "accept",
     "history",
+    "leaderboard",
     "people",
 ]
 
@@ -60,6 +61,7 @@ def test_a_page_of_the_demo_study_refuses_its_lead_nothing(open_page: Open, demo
         ("revise", "Lea", "There is no prompt yet"),
         ("accept", "Lea", "No candidate is waiting"),
         ("history", "Lea", "There is no prompt yet"),
+        ("leaderboard", "Lea", "none is accepted yet"),
     ],
 )
 def test_a_page_of_an_empty_study_says_what_is_missing(

@@ -65,6 +65,11 @@ def _read(here: Here, what: str, read: Callable[[], T], *key: Hashable) -> T:
     return cast("T", _kept(str(here.study.folder), person, here.token, what, key, read))
 
 
+def kept(here: Here, what: str, read: Callable[[], T], *key: Hashable) -> T:
+    """Return what is read for a page with readers of its own, remembered as everything here is."""
+    return _read(here, what, read, *key)
+
+
 def shelf(here: Here) -> browse.Shelf:
     """Return the reports this person may see."""
     return _read(here, "shelf", lambda: browse.list_reports(here.study, here.actor))

@@ -8,6 +8,7 @@ import numpy as np
 from workbench.domain.actors import Actor
 from workbench.errors import InputError
 from workbench.evaluation.consensus import collapse
+from workbench.evaluation.correlation import RESAMPLES, Correlation, correlations
 from workbench.evaluation.intervals import Numbers
 from workbench.evaluation.numbers import Figure, undefined
 from workbench.evaluation.ran_score import truth_of
@@ -23,6 +24,7 @@ from workbench.workflow.study import Study
 RAN_SCORE, RADCLIQ = "ran_score", "radcliq_v1"
 NOT_POSITIVE = "not defined: the mean is not positive"
 FIRST = ("bleu2_rexrank", "rouge_l")  # of the computed ones, what other leaderboards show
+MOST_DRAWN = 3000  # pairs of reports; the time a draw takes grows with their square
 HERE, IMPORTED = "computed here", "imported"
 
 
@@ -95,6 +97,17 @@ def leaderboard(
     if (radcliq := _radcliq(scoring, columns)) is not None:
         columns.append(radcliq)
     return Board(scoring, tuple(columns), _reciprocals(scoring, columns))
+
+
+def metric_correlations(board: Board) -> tuple[Correlation, ...]:
+    """Return how every two metrics, imported ratings among them, put the pairs of reports into the same order.
+
+    Every pair of reports of every system is one; draws are of patients. Where there are more than ``MOST_DRAWN`` there
+    are no intervals. Ran Score stands for the F1 of single pairs.
+    """
+    scores = {column.metric.id: column.values.reshape(-1) for column in board.columns}
+    patients = list(board.scoring.patients) * len(board.scoring.systems)
+    return correlations(scores, patients, resamples=RESAMPLES if len(patients) <= MOST_DRAWN else 0)
 
 
 def _ran_score(scoring: Scoring) -> Column:

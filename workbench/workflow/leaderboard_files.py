@@ -4,7 +4,7 @@ import json
 from collections.abc import Iterator
 from pathlib import Path
 
-from workbench.domain.findings import Policies
+from workbench.domain.findings import LabelSet
 from workbench.domain.hashing import short
 from workbench.errors import InputError
 from workbench.evaluation.numbers import Figure
@@ -90,15 +90,17 @@ def facts_of(board: Board) -> list[tuple[str, str]]:
         ("Patients", f"{len(set(scoring.patients)):,}{assumed}"),
         ("Prompt revision", f"{scoring.revision} · {short(reading.prompt.hash)}"),
         ("Labeler", f"{reading.labeler.name} · {short(reading.labeler.hash)}"),
-        ("Uncertain counts as", policy_words(reading.study.label_set.prediction_policies)),
+        ("Uncertain counts as", policy_words(reading.study.label_set)),
         ("Label set", f"{reading.study.label_set.id} {reading.study.label_set.version}"),
     ]
 
 
-def policy_words(policies: Policies) -> str:
-    """Return what uncertain counts as, in words."""
-    other = ", ".join(f"{finding} {policy}" for finding, policy in policies.overrides.items())
-    return f"{policies.default} on both sides{f' (but {other})' if other else ''}"
+def policy_words(label_set: LabelSet) -> str:
+    """Return what uncertain counts as, in words; overrides that equal the default are left out."""
+    policies = label_set.prediction_policies
+    other = {f: p for f, p in policies.overrides.items() if p != policies.default}
+    named = ", ".join(f"{label_set.get(finding).name} {policy}" for finding, policy in other.items())
+    return f"{policies.default} on both sides{f' (but {named})' if named else ''}"
 
 
 def rank_words(place: RankedSystem) -> tuple[str, str]:

@@ -1,0 +1,130 @@
+"""Pictures of a leaderboard from plain data: systems with intervals and bars of ties, and where each fails."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import plotly.graph_objects as go
+
+from workbench.evaluation.numbers import Figure
+from workbench.ui.figures import GREY, ORANGE, RED, TEAL
+from workbench.ui.heat_map import heat
+from workbench.ui.ink import Scale
+from workbench.ui.plot_text import literal
+
+SCALE: Scale = ((0.0, RED), (0.25, "#efd5cd"), (0.5, "#dcebeb"), (0.75, "#8cc3c6"), (1.0, TEAL))
+_ROW = 34
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One system in a picture: its figure, its rank in words, and which bars of ties it stands under."""
+
+    name: str
+    figure: Figure
+    rank: str
+    ties: Sequence[bool]
+
+
+@dataclass(frozen=True, slots=True)
+class Square:
+    """One system on one finding."""
+
+    figure: Figure | None
+    note: str
+
+
+def systems_with_intervals(lines: Sequence[Line], title: str) -> go.Figure:
+    """Draw a row per system, first one on top: value with its interval, and at the right a bar over those tied."""
+    figure = go.Figure()
+    names = [literal(f"{line.rank}  {line.name}" if line.rank else line.name) for line in lines]
+    known = [(name, line.figure) for name, line in zip(names, lines, strict=True) if line.figure.value is not None]
+    values = [it.value or 0.0 for _, it in known]
+    highs = [(it.high if it.high is not None else v) - v for (_, it), v in zip(known, values, strict=True)]
+    lows = [v - (it.low if it.low is not None else v) for (_, it), v in zip(known, values, strict=True)]
+    figure.add_trace(
+        go.Scatter(
+            x=values,
+            y=[name for name, _ in known],
+            mode="markers+text",
+            marker={"color": TEAL, "size": 11},
+            text=[f"{v:.3f}" for v in values],
+            textposition="top center",
+            error_x={
+                "type": "data",
+                "symmetric": False,
+                "array": highs,
+                "arrayminus": lows,
+                "color": TEAL,
+                "thickness": 1.8,
+                "width": 5,
+            },
+            hovertext=[_told(name, it) for name, it in known],
+            hoverinfo="text",
+            showlegend=False,
+        )
+    )
+    ends = [0.0, *values, *(v + h for v, h in zip(values, highs, strict=True))]
+    low = min([0.0, *(v - w for v, w in zip(values, lows, strict=True))])
+    span = max(ends) - low or 1.0
+    bars = len(lines[0].ties) if lines else 0
+    for bar in range(bars):
+        under = [i for i, line in enumerate(lines) if line.ties[bar]]
+        at = max(ends) + span * (0.06 + 0.03 * bar)
+        figure.add_trace(
+            go.Scatter(
+                x=[at, at],
+                y=[names[under[0]], names[under[-1]]],
+                mode="lines",
+                line={"color": ORANGE, "width": 5},
+                hovertext="tied: their difference may be chance",
+                hoverinfo="text",
+                showlegend=False,
+            )
+        )
+    figure.update_xaxes(
+        title=literal(title),
+        range=[low - 0.03 * span, max(ends) + span * (0.1 + 0.03 * bars)],
+        zeroline=True,
+        zerolinecolor=GREY,
+    )
+    figure.update_yaxes(
+        categoryorder="array",
+        categoryarray=names[::-1],
+        range=[-0.6, len(names) - 0.4],
+        automargin=True,
+        ticks="",
+        tickfont={"size": 13},
+    )
+    figure.update_layout(height=_ROW * len(names) + 110, margin={"l": 8, "r": 8, "t": 12, "b": 48}, font={"size": 13})
+    return figure
+
+
+def _told(name: str, figure: Figure) -> str:
+    interval = "" if figure.low is None or figure.high is None else f" ({figure.low:.3f} to {figure.high:.3f})"
+    return f"{name}: {figure.value:.3f}{interval}, n {figure.n:,}"
+
+
+def by_system_and_finding(
+    findings: Sequence[tuple[str, str, int]], systems: Sequence[str], squares: Sequence[Sequence[Square]]
+) -> go.Figure:
+    """Draw F1 of each system on each finding, the rarest finding left; a click hands over "system number finding id".
+
+    Args:
+        findings: (id, name, studies that have it) in the order of the columns.
+        systems: their names, top first.
+        squares: [system][finding].
+    """
+    values = [[square.figure.value if square.figure else None for square in row] for row in squares]
+    figure = heat(
+        [literal(f"{name} ({n})") for _, name, n in findings],
+        [literal(system) for system in systems],
+        values,
+        SCALE,
+        span=(0, 1),
+        texts=[["—" if v is None else f"{v:.2f}" for v in row] for row in values],
+        hovers=[[literal(square.note) for square in row] for row in squares],
+        picks=[[f"{i} {finding}" for finding, _, _ in findings] for i in range(len(systems))],
+    )
+    figure.update_xaxes(tickangle=-45, tickfont={"size": 12}, automargin=True)
+    figure.update_layout(height=_ROW * len(systems) + 190, margin={"l": 8, "r": 60, "t": 170, "b": 8})
+    return figure

@@ -1,0 +1,63 @@
+"""The form that takes in what report generators wrote."""
+
+from contextlib import ExitStack
+
+import streamlit as st
+
+from workbench.formats.systems import TASKS
+from workbench.storage.leaderboard import DataSetRecord
+from workbench.ui import state, uploads, widgets
+from workbench.ui.state import Here
+from workbench.workflow import systems
+from workbench.workflow.systems import DEFAULT_TASK, System, TakenIn
+
+ENDINGS = ["json", "csv", "jsonl", "ndjson"]
+_NEW = "a new data set"
+_TASK_NAMES = {"findings": "findings only", "findings+impression": "findings and impression"}
+
+
+def draw(here: Here, known: list[DataSetRecord]) -> None:
+    """Draw it: reference reports once, then one file per system."""
+    st.markdown(
+        "**One file with the reference reports, one file per system.** ReXrank's JSON (`report`, `model_prediction`), "
+        "CSV or JSON Lines with the columns `study_id`, `reference`, `generated`, and `patient_id` where there is one."
+    )
+    by_name = {f"{d.name} · {_TASK_NAMES[d.task]}": d for d in known}
+    chosen = st.selectbox("Compared on", [*by_name, _NEW], key="leaderboard.into") if known else _NEW
+    reference = None
+    task, name = DEFAULT_TASK, ""
+    if chosen == _NEW:
+        one, two, three = st.columns([3, 2, 2])
+        reference = one.file_uploader("Reference reports", type=ENDINGS, key="leaderboard.reference")
+        name = two.text_input("Name of the data set", placeholder="the file's name", key="leaderboard.name")
+        task = three.selectbox("What is scored", list(TASKS)[::-1], format_func=_TASK_NAMES.__getitem__)
+    generated = st.file_uploader(
+        "Generated reports, a file per system; the file's name becomes the system's",
+        type=ENDINGS,
+        accept_multiple_files=True,
+        key="leaderboard.generated",
+    )
+    ready = bool(generated) and (chosen != _NEW or reference is not None)
+    if st.button("Score them", type="primary", icon=":material/leaderboard:", disabled=not ready):
+        with widgets.explained(), ExitStack() as files, st.spinner("Taking the reports in"):
+            data_set = by_name.get(chosen)
+            if data_set is None and reference is not None:
+                path = files.enter_context(uploads.on_disk(reference))
+                data_set = systems.add_data_set(here.study, here.actor, path, name=name.strip() or None, task=task)
+            assert data_set is not None  # noqa: S101 - the button is off until one of the two is there
+            paths = [System(files.enter_context(uploads.on_disk(upload))) for upload in generated]
+            taken = systems.add_systems(here.study, here.actor, data_set, paths)
+            st.session_state["leaderboard.data_set"] = data_set.hash
+            state.say(" ".join(map(_told, taken)))
+            st.rerun()
+
+
+def _told(each: TakenIn) -> str:
+    rest = [
+        (each.empty, "empty"),
+        (each.missing, "left out"),
+        (each.unknown, "not in the data set"),
+        (each.other_references, "references given otherwise, where those of the data set count"),
+    ]
+    told = "".join(f", {n} {what}" for n, what in rest if n)
+    return f"{each.system}: {each.written} reports{told}."
