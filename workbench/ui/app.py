@@ -25,11 +25,12 @@ FLOW = (
     ("revise", "Revise", "edit_document"),
     ("accept", "Accept", "verified"),
     ("history", "History", "timeline"),
+    ("leaderboard", "Leaderboard", "leaderboard"),
 )
 
 
 # Where whoever rates finds nothing but a refusal while a round is open.
-SIGHTED = ("reference", "adjudicate", "run", "errors", "revise", "accept", "history")
+SIGHTED = ("reference", "adjudicate", "run", "errors", "revise", "accept", "history", "leaderboard")
 
 
 def _only_rates_blind(study: Study, actor: Actor) -> bool:
