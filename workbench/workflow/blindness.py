@@ -7,6 +7,7 @@ primes a rater for the next.
 from workbench.domain.actors import Actor, Role
 from workbench.domain.people import name_key
 from workbench.errors import RightsError
+from workbench.storage import reviews as review_store
 from workbench.storage import rounds as store
 from workbench.workflow.study import Study
 
@@ -32,4 +33,25 @@ def require_sighted(study: Study, actor: Actor, to: str) -> None:
         raise RightsError(
             f"{actor.name} may not {to} before the round {held} is closed: until then nobody who rates sees others' "
             "labels, agreement, a reference or anything a labeler said."
+        )
+
+
+def reviewing(study: Study, actor: Actor) -> str:
+    """Return the open review of generated reports in which a person takes part, empty without one."""
+    with study.database.read() as conn:
+        held = review_store.open_reviews(conn)
+    own = (each.name for each in held if name_key(actor.name) in map(name_key, each.reviewers))
+    return next(own, "")
+
+
+def require_no_review(study: Study, actor: Actor, to: str) -> None:
+    """Raise RightsError for somebody who reviews generated reports and must not know systems, scores or metrics.
+
+    That holds for every data set: the same system's reports, or the same studies for another task, may stand in others.
+    """
+    held = reviewing(study, actor)
+    if held:
+        raise RightsError(
+            f"{actor.name} may not {to} before {held} is closed: until then nobody who reviews generated reports sees "
+            "which system wrote them, others' ratings, or any score."
         )

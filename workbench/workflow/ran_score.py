@@ -17,7 +17,7 @@ from workbench.formats.systems import select
 from workbench.running.spending import Cap
 from workbench.storage import leaderboard as store
 from workbench.storage.leaderboard import DataSetRecord, SubmissionRecord
-from workbench.workflow.blindness import require_sighted
+from workbench.workflow.blindness import require_no_review, require_sighted
 from workbench.workflow.extracting import Progress, Reading, ask, codes_of, mentions_of
 from workbench.workflow.prompts import find_revision
 from workbench.workflow.study import Study
@@ -177,9 +177,10 @@ def score_systems(
         InputError: a model has not labelled every text yet, no study of the data set has a reference that can be
             read, or there is no such system.
         NotFoundError: there is no such revision or labeler.
-        RightsError: the person has no role, or rates in an open round.
+        RightsError: the person has no role, rates in an open round, or reviews these reports.
     """
     require_sighted(study, actor, "see how generated reports score")
+    require_no_review(study, actor, "see how generated reports score")
     reading, number = reading_of(study, revision=revision, labeler=labeler)
     texts = _texts(study, data_set, systems)
     known = codes_of(reading, texts.to_read)
@@ -225,9 +226,10 @@ def pair_of(study: Study, actor: Actor, scoring: Scoring, system: str, study_id:
 
     Raises:
         KeyError: there is no such system or study in the scoring.
-        RightsError: the person rates in an open round.
+        RightsError: the person rates in an open round, or reviews generated reports.
     """
     require_sighted(study, actor, "see what is read in a report")
+    require_no_review(study, actor, "see what is read in a report")
     found, row = scoring.of(system), scoring.study_ids.index(study_id)
     generated, reference = found.texts[row], scoring.references[row]
     told: dict[str, tuple[str, ...]] = {"matched": (), "missed": (), "invented": ()}

@@ -11,7 +11,7 @@ from workbench.errors import InputError, NotFoundError
 from workbench.formats.systems import TASKS, Generated, read_generated
 from workbench.storage import leaderboard as store
 from workbench.storage.leaderboard import DataSetRecord, StudyText, SubmissionRecord
-from workbench.workflow.blindness import require_sighted
+from workbench.workflow.blindness import require_no_review, require_sighted
 from workbench.workflow.study import Study
 
 DEFAULT_TASK = "findings+impression"
@@ -177,6 +177,7 @@ def submissions(study: Study, actor: Actor, data_set: DataSetRecord) -> list[Sub
         RightsError: the person rates in an open round.
     """
     require_sighted(study, actor, "see the leaderboard")
+    require_no_review(study, actor, "see the leaderboard")
     with study.database.read() as conn:
         return store.submissions(conn, data_set.hash)
 
