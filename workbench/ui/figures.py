@@ -10,6 +10,7 @@ from workbench.evaluation.numbers import Figure
 from workbench.evaluation.scores import FEW
 from workbench.ui.heat_map import heat
 from workbench.ui.ink import Scale
+from workbench.ui.plot_text import lines, literal
 
 TOO_FEW = FEW
 TEAL = "#2f8f97"
@@ -57,11 +58,11 @@ def f1_by_finding(dots: Sequence[Dot], macro: Figure) -> go.Figure:
         figure.add_trace(
             go.Scatter(
                 x=[BESIDE] * len(none),
-                y=[dot.name for dot in none],
+                y=[literal(dot.name) for dot in none],
                 mode="markers",
                 name="undefined",
                 marker={"symbol": "x-thin", "size": 9, "line": {"color": GREY, "width": 2}},
-                hovertext=[f"{dot.name}: undefined, {dot.figure.reason}" for dot in none],
+                hovertext=[lines(f"{dot.name}: undefined, {dot.figure.reason}") for dot in none],
                 hoverinfo="text",
             )
         )
@@ -81,7 +82,7 @@ def _dots(dots: Sequence[Dot], name: str, marker: Mapping[str, object], color: s
     lows = [dot.figure.low if dot.figure.low is not None else v for dot, v in zip(dots, values, strict=True)]
     return go.Scatter(
         x=values,
-        y=[dot.name for dot in dots],
+        y=[literal(dot.name) for dot in dots],
         mode="markers",
         name=name,
         marker=dict(marker),
@@ -95,7 +96,7 @@ def _dots(dots: Sequence[Dot], name: str, marker: Mapping[str, object], color: s
             "width": 3,
         },
         hovertext=[
-            f"{dot.name}: {v:.3f} ({low:.3f} to {high:.3f})<br>{dot.note}"
+            lines(f"{dot.name}: {v:.3f} ({low:.3f} to {high:.3f})", dot.note)
             for dot, v, low, high in zip(dots, values, lows, highs, strict=True)
         ],
         hoverinfo="text",
@@ -106,7 +107,7 @@ def by_finding(figure: go.Figure, names: Sequence[str]) -> go.Figure:
     """Lay a figure out with a row per finding, first one on top, and return it."""
     figure.update_yaxes(
         categoryorder="array",
-        categoryarray=list(names)[::-1],
+        categoryarray=[literal(name) for name in reversed(names)],
         tickfont={"size": 13},
         automargin=True,
         showgrid=True,
@@ -160,13 +161,13 @@ def confusion_heat(cells: Sequence[CellsOfFinding]) -> go.Figure:
         texts.append([str(sides[side].get(s, 0) or "") for side, s in columns])
         hovers.append(
             [
-                f"{cell.name}<br>reference {side}: {sides[side].get(s, 0)} of {totals[side]} said {s}"
+                lines(cell.name, f"reference {side}: {sides[side].get(s, 0)} of {totals[side]} said {s}")
                 for side, s in columns
             ]
         )
     both = [[f"reference: {side}" for side, _ in columns], [s for _, s in columns]]
     figure = heat(
-        both, [cell.name for cell in cells], shades, _RIGHT_AND_WRONG, span=(-1, 1), texts=texts, hovers=hovers
+        both, [literal(cell.name) for cell in cells], shades, _RIGHT_AND_WRONG, span=(-1, 1), texts=texts, hovers=hovers
     )
     figure.update_layout(height=_ROW * len(cells) + 90, margin={"l": 8, "r": 8, "t": 64, "b": 8})
     return figure
@@ -185,7 +186,7 @@ def expected_bars(counts: Mapping[str, float], few: int = TOO_FEW) -> go.Figure:
     figure = go.Figure(
         go.Bar(
             x=[count for _, count in ordered],
-            y=[name for name, _ in ordered],
+            y=[literal(name) for name, _ in ordered],
             orientation="h",
             marker={"color": [TEAL if count >= few else GREY for _, count in ordered]},
             text=[f"{count:.0f}" for _, count in ordered],

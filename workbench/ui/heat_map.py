@@ -20,6 +20,8 @@ def heat(
 ) -> go.Figure:
     """Draw a heat map, first row on top, each cell's text in the ink that can be read on its colour.
 
+    Names and hovers may hold Plotly's marks, such as line breaks; what others wrote goes through ``plot_text`` first.
+
     Args:
         columns: the columns' names, or two lists of them for names in two levels.
         rows: the rows' names.

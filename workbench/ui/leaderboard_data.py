@@ -93,9 +93,9 @@ def squares(of: Board, label_set: LabelSet) -> list[list[Square]]:
             counts = ""
             if score:
                 it = score.evaluation.of(finding)
-                counts = f"<br>{it.tp} matched, {it.fn} missed, {it.fp} invented"
+                counts = f"\n{it.tp} matched, {it.fn} missed, {it.fp} invented"
             told = figure_words(figure) if figure else "no study that every system has"
-            row.append(Square(figure, f"{name}<br>{label_set.get(finding).name}: F1 {told}{few}{counts}"))
+            row.append(Square(figure, f"{name}\n{label_set.get(finding).name}: F1 {told}{few}{counts}"))
         rows.append(row)
     return rows
 

@@ -9,6 +9,7 @@ from workbench.evaluation.numbers import Figure
 from workbench.ui.figures import GREY, ORANGE, RED, TEAL
 from workbench.ui.heat_map import heat
 from workbench.ui.ink import Scale
+from workbench.ui.plot_text import lines as in_lines
 from workbench.ui.plot_text import literal
 
 SCALE: Scale = ((0.0, RED), (0.25, "#efd5cd"), (0.5, "#dcebeb"), (0.75, "#8cc3c6"), (1.0, TEAL))
@@ -27,7 +28,7 @@ class Line:
 
 @dataclass(frozen=True, slots=True)
 class Square:
-    """One system on one finding."""
+    """One system on one finding; the lines of ``note`` are told on hover."""
 
     figure: Figure | None
     note: str
@@ -122,7 +123,7 @@ def by_system_and_finding(
         SCALE,
         span=(0, 1),
         texts=[["—" if v is None else f"{v:.2f}" for v in row] for row in values],
-        hovers=[[literal(square.note) for square in row] for row in squares],
+        hovers=[[in_lines(*square.note.splitlines()) for square in row] for row in squares],
         picks=[[f"{i} {finding}" for finding, _, _ in findings] for i in range(len(systems))],
     )
     figure.update_xaxes(tickangle=-45, tickfont={"size": 12}, automargin=True)

@@ -10,6 +10,7 @@ from workbench.evaluation.numbers import Figure
 from workbench.ui.figures import GREY, ORANGE, TEAL, VIOLET
 from workbench.ui.heat_map import heat
 from workbench.ui.ink import Scale
+from workbench.ui.plot_text import lines, literal
 
 _MARGIN = {"l": 8, "r": 16, "t": 16, "b": 48}
 _KAPPA: Final[Scale] = ((0.0, "#efd5cd"), (0.5, "#dcebeb"), (1.0, TEAL))
@@ -51,7 +52,7 @@ def agreement_dots(rows: Sequence[AgreementOfFinding]) -> go.Figure:
         | {"tickvals": ticks, "tickformat": ".1f"},
         xaxis2={"domain": [0.88, 1], "title": "prevalence", "showgrid": False, "showticklabels": False}
         | {"range": [0, 1.75 * max([0.01, *(row.prevalence.value or 0.0 for row in ordered)])]},
-        yaxis={"tickvals": list(range(len(ordered))), "ticktext": [row.name for row in ordered]}
+        yaxis={"tickvals": list(range(len(ordered))), "ticktext": [literal(row.name) for row in ordered]}
         | {"range": [len(ordered) - 0.4, -0.6], "automargin": True, "tickfont": {"size": 13}, "ticks": ""}
         | {"zeroline": False},
         height=_ROW * len(ordered) + 112,
@@ -97,7 +98,7 @@ def _undefined(rows: Sequence[AgreementOfFinding], name: str, shift: float, at: 
         showlegend=False,
         marker={"symbol": "x-thin", "size": 7, "line": {"color": GREY, "width": 2}},
         customdata=[row.key for _, row, _ in none],
-        hovertext=[f"{row.name}: {name} is undefined, {f.reason}" for _, row, f in none],
+        hovertext=[lines(f"{row.name}: {name} is undefined, {f.reason}") for _, row, f in none],
         hoverinfo="text",
     )
 
@@ -117,7 +118,7 @@ def _prevalence(rows: Sequence[AgreementOfFinding]) -> go.Bar:
         showlegend=False,
         customdata=[row.key for row in rows],
         hovertext=[
-            f"{row.name}: no vote was given" if v is None else f"{row.name}: {v:.1%} of {row.prevalence.n:,} votes"
+            lines(f"{row.name}: {'no vote was given' if v is None else f'{v:.1%} of {row.prevalence.n:,} votes'}")
             for row, v in zip(rows, values, strict=True)
         ],
         hoverinfo="text",
@@ -127,8 +128,7 @@ def _prevalence(rows: Sequence[AgreementOfFinding]) -> go.Bar:
 
 def _told(row: AgreementOfFinding, name: str, figure: Figure) -> str:
     interval = "" if figure.low is None or figure.high is None else f" ({figure.low:.3f} to {figure.high:.3f})"
-    note = row.notes.get(name, "")
-    return f"{row.name}<br>{name} {figure.value:.3f}{interval}{f'<br>{note}' if note else ''}"
+    return lines(row.name, f"{name} {figure.value:.3f}{interval}", row.notes.get(name, ""))
 
 
 def _whiskers(figures: Sequence[Figure], color: str) -> dict[str, object]:
@@ -154,9 +154,10 @@ def kappa_heat(raters: Sequence[str], cells: Sequence[Sequence[Figure]]) -> go.F
         [_pair_told(row_of, column, cell) for column, cell in zip(raters, row, strict=True)]
         for row_of, row in zip(raters, cells, strict=True)
     ]
+    names = [literal(rater) for rater in raters]
     figure = heat(
-        raters,
-        raters,
+        names,
+        names,
         values,
         _KAPPA,
         span=(0, 1),
@@ -173,9 +174,9 @@ def _pair_told(row: str, column: str, cell: Figure) -> str:
     if row == column:
         return ""
     if cell.value is None:
-        return f"{row} and {column}: undefined, {cell.reason}"
+        return lines(f"{row} and {column}: undefined, {cell.reason}")
     interval = "" if cell.low is None or cell.high is None else f" ({cell.low:.3f} to {cell.high:.3f})"
-    return f"{row} and {column}: {cell.value:.3f}{interval}"
+    return lines(f"{row} and {column}: {cell.value:.3f}{interval}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -202,8 +203,8 @@ def rate_heat(
     furthest = max([0.02, *(abs(v) for row in values for v in row if v is not None)])
     names = [name for _, name in findings]
     figure = heat(
-        names,
-        raters,
+        [literal(name) for name in names],
+        [literal(rater) for rater in raters],
         values,
         _MORE_AND_LESS,
         span=(-furthest, furthest),
@@ -229,13 +230,13 @@ def _points(deviation: Figure) -> str:
 
 def _rate_told(rater: str, name: str, cell: RateOfRater) -> str:
     if cell.rate.value is None:
-        return f"{rater}, {name}: {cell.rate.reason}"
+        return lines(f"{rater}, {name}: {cell.rate.reason}")
     told = f"{rater}, {name}: says present in {cell.rate.value:.1%} of {cell.rate.n:,} reports"
     off = cell.deviation
     if off.value is None:
-        return f"{told}<br>{off.reason}"
+        return lines(told, off.reason)
     interval = "" if off.low is None or off.high is None else f" ({100 * off.low:+.1f} to {100 * off.high:+.1f})"
-    return f"{told}<br>{100 * off.value:+.1f} points{interval} beside the others on the same reports"
+    return lines(told, f"{100 * off.value:+.1f} points{interval} beside the others on the same reports")
 
 
 @dataclass(frozen=True, slots=True)
@@ -271,14 +272,14 @@ def standing_dots(rows: Sequence[Standing]) -> go.Figure:
                 unselected={"marker": {"opacity": 1}},
                 error_x=_whiskers([f for _, f in drawn], color),
                 customdata=[rows[i].name for i, _ in drawn],
-                hovertext=[f"{rows[i].name}, {label}: {_with_interval(f)}" for i, f in drawn],
+                hovertext=[lines(f"{rows[i].name}, {label}: {_with_interval(f)}") for i, f in drawn],
                 hoverinfo="text",
             )
         )
     figure.update_xaxes(title="macro-F1 against the vote of the others, 95 % interval", tickformat=".2f")
     figure.update_yaxes(
         tickvals=list(range(len(rows))),
-        ticktext=[row.name for row in rows],
+        ticktext=[literal(row.name) for row in rows],
         range=[len(rows) - 0.4, -0.6],
         automargin=True,
         zeroline=False,
