@@ -11,7 +11,7 @@ import pytest
 
 from workbench.domain.findings import LabelSet, State
 from workbench.domain.runs import Extraction, ExtractionStatus, LabelerSettings, Mention, Usage
-from workbench.errors import InputError, WorkbenchError
+from workbench.errors import InputError, RightsError, WorkbenchError
 from workbench.models.base import CallError, Trouble
 from workbench.running.asking import AHEAD, Asking
 from workbench.running.journal import open_journal
@@ -188,6 +188,14 @@ def test_a_server_that_is_closed_stops_it_and_loses_nothing(ask: Ask) -> None:
     again = FakeLabeler()
     assert len(ask(rows(30), again)[0]) == 30
     assert not set(again.asked) & (set(labeler.asked) - set(closed))
+
+
+def test_a_server_that_may_not_be_asked_stops_it_as_it_stops_a_run(ask: Ask) -> None:
+    labeler = FakeLabeler({"Effusion 10.": fails(RightsError("This host is closed."))})
+    got, stopped, _ = ask(rows(1000), labeler)
+    assert stopped == "This host is closed."
+    assert [report for report, _ in got] == [f"r{i}" for i in range(10)]
+    assert labeler.asked.total() < 20
 
 
 def test_a_cap_counts_what_was_spent_before_and_is_not_passed(ask: Ask) -> None:

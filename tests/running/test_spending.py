@@ -1,5 +1,7 @@
 """Cost and caps, by hand arithmetic."""
 
+from dataclasses import replace
+
 import pytest
 
 from workbench.domain.runs import Price, Usage
@@ -9,6 +11,18 @@ PRICE = Price(input=2.0, output=10.0, cached_input=0.5)
 # 10 replies: 9,000 input tokens of which 4,000 cached, 1,000 output: (5,000 x 2 + 4,000 x 0.5 + 1,000 x 10) / 10^6.
 TEN = Usage(10, 9_000, 1_000, 4_000)
 TEN_COST = 0.022
+
+
+def test_what_is_written_to_a_cache_costs_a_quarter_more_and_a_batch_its_share() -> None:
+    # 10,000 in, of them 2,000 read from the cache and 4,000 written to it, 1,000 out:
+    # (4,000 x 2 + 2,000 x 0.5 + 4,000 x 2 x 1.25 + 1,000 x 10) / 10^6 = 0.029.
+    by_call = Usage(10, 10_000, 1_000, 2_000, 0, 4_000)
+    assert cost(by_call, PRICE) == pytest.approx(0.029)
+    assert cost(by_call, replace(PRICE, cache_write=2.0)) == pytest.approx(0.027)
+    in_batch = Usage(10, 10_000, 1_000, 2_000, 0, 4_000, 10_000, 1_000, 2_000, 4_000)
+    assert cost(in_batch, PRICE) == pytest.approx(0.0145)
+    assert cost(in_batch, replace(PRICE, batch_factor=0.25)) == pytest.approx(0.00725)
+    assert cost(by_call + in_batch, PRICE) == pytest.approx(0.0435)
 
 
 def test_the_cost_of_what_came() -> None:

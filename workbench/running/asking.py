@@ -11,13 +11,14 @@ from dataclasses import dataclass, replace
 from hashlib import sha256
 
 from workbench.domain.findings import LabelSet
-from workbench.domain.runs import Extraction, ExtractionStatus, LabelerSettings, Usage
+from workbench.domain.runs import Extraction, Failure, LabelerSettings, Usage
 from workbench.errors import WorkbenchError
 from workbench.labelers.base import Labeler
-from workbench.models.base import CallError, Trouble
+from workbench.models.base import CallError
 from workbench.running import spending
 from workbench.running.journal import Answer, Journal
 from workbench.running.pool import Pool
+from workbench.running.runner import outcome
 from workbench.running.spending import Cap
 from workbench.storage.runs import usage_of
 
@@ -42,18 +43,10 @@ async def said_of(labeler: Labeler, text: str, findings: Sequence[str]) -> Said:
     Raises:
         CallError: no text can be labelled any more.
     """
-    try:
-        extraction = await labeler.label(text)
-    except CallError as error:
-        if error.trouble is Trouble.CLOSED:
-            raise
-        return Said(Answer(str(error)), is_reply=False)
-    except WorkbenchError as error:
-        return Said(Answer(str(error)), is_reply=False)
-    except Exception as error:  # noqa: BLE001 - one report must not end the labelling; its text is not repeated
-        return Said(Answer(f"The labeler failed with {type(error).__name__}."), is_reply=False)
-    answer = Answer(_read(extraction, findings), usage_of(extraction))
-    return Said(answer, is_reply=extraction.status is not ExtractionStatus.FAILED)
+    found = await outcome(labeler, text)
+    if isinstance(found, Failure):
+        return Said(Answer(found.detail or "The labeler failed."), is_reply=False)
+    return Said(Answer(_read(found, findings), usage_of(found)), is_reply=True)
 
 
 def _read(extraction: Extraction, findings: Sequence[str]) -> Sequence[int] | str:

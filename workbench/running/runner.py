@@ -301,7 +301,7 @@ class _Session:
         self.counts[status] += self.wanted[key]
 
 
-async def outcome(labeler: Labeler, text: str, repeat: int) -> Extraction | Failure:
+async def outcome(labeler: Labeler, text: str, repeat: int = 1) -> Extraction | Failure:
     """Return the extraction of a text; whatever goes wrong with it stays with it.
 
     Raises:

@@ -196,8 +196,8 @@ def wish(card: LabelerCard, repeats_so_far: int = 1) -> Wish:
         and four.checkbox(
             f"As a batch: {_share(price)}, within a day",
             key="run.batch",
-            help="All reports are handed over at once and answered when the provider has time; collect the answers here "
-            "later. The provider keeps the reports meanwhile.",
+            help="All reports are handed over at once and answered when the provider has time; collect the answers "
+            "here later. The provider keeps the reports meanwhile.",
         )
     )
     return Wish(int(repeats), cap if cap.set else None, bool(batch))
