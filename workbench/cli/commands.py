@@ -19,6 +19,7 @@ from workbench.cli import (
     prompts,
     raters,
     reference,
+    review,
     revising,
     rounds,
     run,
@@ -68,6 +69,7 @@ comparing.register(app)
 history.register(app)
 scoring.register(app)
 label.register(app)
+app.add_typer(review.review_app, name="review")
 app.add_typer(labelers.labeler_app, name="labeler")
 app.add_typer(labelers.data_use_app, name="data-use")
 backup.register(app)
