@@ -55,6 +55,7 @@ from workbench.workflow import (
     leaderboard,
     looks,
     methods,
+    metrics,
     people,
     practice,
     prompts,
@@ -275,6 +276,12 @@ def _pairs(world: World) -> Path:
     return path
 
 
+def _scores(world: World) -> Path:
+    path = world.out("csv")
+    path.write_text("study_id,system,metric,value\ns1,a,green,0.5\n")
+    return path
+
+
 def _data_set(world: World) -> DataSetRecord:
     """A data set with one system, as somebody got hold of it when they might."""
     with world.study.database.read() as conn:
@@ -389,6 +396,10 @@ CALLS = {
         lambda w, a: leaderboard.leaderboard(w.study, a, _data_set(w)), **_results(EVERYBODY)
     ),
     "looks.record_look": Call(lambda w, a: looks.record_look(w.study, a, w.development, "try", "0" * 64), EDITORS),
+    "metrics.import_scores": Call(
+        lambda w, a: metrics.import_scores(w.study, a, _data_set(w), _scores(w)), **_results(EDITORS)
+    ),
+    "metrics.imported": Call(lambda w, a: metrics.imported(w.study, a, _data_set(w)), **_results(EVERYBODY)),
     "methods.export_methods": Call(
         lambda w, a: methods.export_methods(w.study, a, w.score, w.out(a.name)), set(), EDITORS
     ),
@@ -526,7 +537,8 @@ VALUES_ONLY = {  # they tell of nothing but what they are given
     "leaderboard_files.coverage_words", "leaderboard_files.direction", "leaderboard_files.facts_of",
     "leaderboard_files.figure_words", "leaderboard_files.page_of", "leaderboard_files.policy_words",
     "leaderboard_files.rank_words", "leaderboard_files.write_leaderboard", "leaderboard_json.board_json",
-    "leaderboard_json.facts_json", "leaderboard_json.score_json", "ran_score.studies_with",
+    "leaderboard_json.facts_json", "leaderboard.metric_correlations", "metrics.list_metrics",
+    "leaderboard_json.score_json", "ran_score.studies_with",
 }  # fmt: skip
 THE_DOOR = {  # they find out who somebody is, and are refused by password, code, address or token
     "sign_in.change_password", "sign_in.first_sign_in", "sign_in.person_of_email", "sign_in.sign_in",

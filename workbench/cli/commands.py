@@ -14,6 +14,7 @@ from workbench.cli import (
     history,
     label,
     labelers,
+    metrics,
     people,
     practice,
     prompts,
@@ -68,6 +69,7 @@ errors.register(app)
 comparing.register(app)
 history.register(app)
 scoring.register(app)
+app.add_typer(metrics.metrics_app, name="metrics")
 label.register(app)
 app.add_typer(review.review_app, name="review")
 app.add_typer(labelers.labeler_app, name="labeler")

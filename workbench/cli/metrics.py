@@ -1,0 +1,147 @@
+"""Commands on metrics of generated reports: metrics list, import, correlate."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from workbench.cli.options import AsOption, EncodingOption, JsonOption, StudyOption
+from workbench.cli.output import Output, figure, table
+from workbench.errors import InputError
+from workbench.workflow import leaderboard, metrics, systems
+from workbench.workflow.leaderboard_files import direction
+from workbench.workflow.metrics import COMPUTED, MetricImport
+from workbench.workflow.opening import open_study
+
+metrics_app = typer.Typer(
+    help="Metrics of generated reports: which there are, scores computed elsewhere, how they go together.",
+    no_args_is_help=True,
+)
+DataSetOption = Annotated[str | None, typer.Option(help="Name of the data set; the newest when left out.")]
+TaskOption = Annotated[str | None, typer.Option(help="findings, or findings+impression.")]
+
+
+@metrics_app.command("list")
+def list_metrics(*, as_json: JsonOption = False) -> None:
+    """List the metrics that the workbench knows: direction, and what each needs.
+
+    \b
+    Example:
+      workbench metrics list
+    """
+    known = metrics.list_metrics()
+    rows = [(m.id, m.name, direction(m.higher_is_better), _where(m.id, m.needs)) for m in known]
+    Output(as_json).answer(
+        {
+            "metrics": [
+                {
+                    "id": m.id,
+                    "name": m.name,
+                    "higher_is_better": m.higher_is_better,
+                    "definition": m.definition,
+                    "needs": m.needs,
+                    "computed_here": m.id in COMPUTED,
+                }
+                for m in known
+            ]
+        },
+        table("Metrics", ["id", "name", "direction", "where it comes from"], rows),
+        "Scores computed elsewhere: workbench metrics import FILE (study_id, system, metric, value).",
+    )
+
+
+@metrics_app.command("import")
+def import_scores(
+    path: Annotated[Path, typer.Argument(help="CSV: study_id, system, metric, value.", metavar="FILE")],
+    *,
+    data_set: DataSetOption = None,
+    task: TaskOption = None,
+    higher: Annotated[list[str] | None, typer.Option("--higher-is-better", help="A metric of your own.")] = None,
+    lower: Annotated[list[str] | None, typer.Option("--lower-is-better", help="A metric of your own.")] = None,
+    encoding: EncodingOption = "utf-8",
+    study: StudyOption = None,
+    as_name: AsOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Take in scores that were computed elsewhere, per study, system and metric; radiologists' ratings too.
+
+    They stand on the leaderboard with intervals, ranks and ties. With scores of radgraph_f1, bertscore and semb_score
+    RadCliQ-v1 is computed.
+
+    \b
+    Examples:
+      workbench metrics import green.csv --data-set iu
+      workbench metrics import ratings.csv --higher-is-better rating
+    """
+    opened = open_study(study)
+    actor = opened.actor(as_name)
+    told = {**dict.fromkeys(higher or [], True), **dict.fromkeys(lower or [], False)}
+    if both := next((name for name in higher or [] if name in (lower or [])), None):
+        raise InputError(f"In {both} either higher or lower is better; give one of the two.")
+    known = systems.find_data_set(opened, actor, data_set, task)
+    done = metrics.import_scores(opened, actor, known, path, higher_is_better=told, encoding=encoding)
+    Output(as_json).answer(
+        {
+            "data_set": known.name,
+            "metrics": [
+                {
+                    "metric": one.metric,
+                    "higher_is_better": one.higher_is_better,
+                    "values": dict(one.values),
+                    "unknown_studies": one.unknown_studies,
+                }
+                for one in done
+            ],
+        },
+        *map(_taken, done),
+        f"Next: workbench leaderboard {known.name}",
+    )
+
+
+@metrics_app.command("correlate")
+def correlate(
+    name: Annotated[
+        str | None, typer.Argument(help="A data set; the newest when left out.", metavar="DATA_SET")
+    ] = None,
+    *,
+    task: TaskOption = None,
+    labeler: Annotated[str, typer.Option(help="The labeler of Ran Score.")] = "rules",
+    revision: Annotated[str | None, typer.Option(help="Prompt revision; the highest accepted when left out.")] = None,
+    study: StudyOption = None,
+    as_name: AsOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Show how far metrics, and imported ratings, put the same reports into the same order.
+
+    \b
+    Example:
+      workbench metrics correlate iu
+    """
+    opened = open_study(study)
+    actor = opened.actor(as_name)
+    known = systems.find_data_set(opened, actor, name, task)
+    board = leaderboard.leaderboard(opened, actor, known, revision=revision, labeler=labeler)
+    found = leaderboard.metric_correlations(board)
+    rows = [(c.first, c.second, figure(c.kendall), figure(c.spearman), c.kendall.n) for c in found]
+    Output(as_json).answer(
+        {
+            "data_set": known.name,
+            "correlations": [
+                {"first": c.first, "second": c.second, "kendall": c.kendall.as_json(), "spearman": c.spearman.as_json()}
+                for c in found
+            ],
+        },
+        table("Metrics together", ["metric", "and", "Kendall tau-b (95 %)", "Spearman (95 %)", "reports"], rows),
+    )
+
+
+def _where(metric: str, needs: str) -> str:
+    if metric == "ran_score":
+        return "computed here, by the accepted prompt and a labeler"
+    return "computed here, from the two texts" if not needs else f"needs {needs}"
+
+
+def _taken(one: MetricImport) -> str:
+    counts = ", ".join(f"{system} {n}" for system, n in one.values.items())
+    unknown = f"; {one.unknown_studies} studies are not in the data set" if one.unknown_studies else ""
+    return f"{one.metric} ({direction(one.higher_is_better)}): {counts}{unknown}."

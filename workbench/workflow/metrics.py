@@ -1,0 +1,125 @@
+"""Metrics of generated reports: which there are, and scores that were computed elsewhere."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+from workbench.domain.actors import Actor, Role
+from workbench.errors import InputError
+from workbench.formats.metric_scores import Scores, read_metric_scores
+from workbench.metrics.base import Metric
+from workbench.metrics.registry import METRICS
+from workbench.storage import leaderboard as store
+from workbench.storage.leaderboard import DataSetRecord, MetricScores
+from workbench.workflow.blindness import require_sighted
+from workbench.workflow.study import Study
+
+COMPUTED = frozenset({"ran_score", *(metric.id for metric in METRICS.values() if not metric.needs)})
+
+
+@dataclass(frozen=True, slots=True)
+class MetricImport:
+    """Scores of one metric that were taken in: values by system, and studies that the data set lacks."""
+
+    metric: str
+    higher_is_better: bool
+    values: Mapping[str, int]
+    unknown_studies: int
+
+
+def list_metrics() -> tuple[Metric, ...]:
+    """Return every metric that the workbench knows, by whether it is computed here and what it needs otherwise."""
+    return tuple(METRICS.values())
+
+
+def imported(study: Study, actor: Actor, data_set: DataSetRecord) -> list[MetricScores]:
+    """Return the scores of a data set that were computed elsewhere.
+
+    Raises:
+        RightsError: the person rates in an open round.
+    """
+    require_sighted(study, actor, "see scores of generated reports")
+    with study.database.read() as conn:
+        return store.scores(conn, data_set.hash)
+
+
+def import_scores(
+    study: Study,
+    actor: Actor,
+    data_set: DataSetRecord,
+    path: Path,
+    *,
+    higher_is_better: Mapping[str, bool] | None = None,
+    encoding: str = "utf-8",
+) -> list[MetricImport]:
+    """Take in scores that were computed elsewhere, all of a file or none; they take part in all that metrics do.
+
+    Args:
+        study: the study.
+        actor: a lead or admin.
+        data_set: whose studies and systems the file names.
+        path: a CSV with the columns study_id, system, metric and value.
+        higher_is_better: the direction of metrics that the workbench does not know; radiologists' ratings are one.
+        encoding: of the file.
+
+    Raises:
+        InputError: the file cannot be read as said; it names a system that has submitted nothing, or no study of the
+            data set; a metric's direction is not known, or told against what is known; or the workbench computes the
+            metric itself.
+        RightsError: the person is no lead or admin, or rates in an open round.
+    """
+    actor.require(Role.LEAD, Role.ADMIN, to="import scores of generated reports")
+    require_sighted(study, actor, "import scores of generated reports")
+    told = dict(higher_is_better or {})
+    read = read_metric_scores(path, encoding=encoding)
+    directions = {metric: _direction(metric, told, path) for metric in read}
+    if unused := next((metric for metric in told if metric not in read), None):
+        raise InputError(f"{path} holds no score of {unused}; it has {', '.join(read)}.")
+    with study.database.read() as conn:
+        studies = {s.id for s in store.studies(conn, data_set.hash)}
+        systems = {s.system for s in store.submissions(conn, data_set.hash)}
+    _check(read, studies, systems, data_set, path)
+    done = []
+    with study.database.write() as conn:
+        for metric, by_system in read.items():
+            kept = {
+                system: {study_id: value for study_id, value in values.items() if study_id in studies}
+                for system, values in by_system.items()
+            }
+            scores = MetricScores(metric, directions[metric], kept)
+            store.add_scores(conn, data_set.hash, scores, file=path.name, actor=actor.name, at=datetime.now(UTC))
+            unknown = len({study_id for values in by_system.values() for study_id in values} - studies)
+            counts = {system: len(values) for system, values in kept.items()}
+            done.append(MetricImport(metric, directions[metric], counts, unknown))
+    return done
+
+
+def _direction(metric: str, told: Mapping[str, bool], path: Path) -> bool:
+    if metric in COMPUTED:
+        raise InputError(f"{path}: {metric} is computed by the workbench itself; give other scores another name.")
+    known = METRICS.get(metric)
+    if known is None:
+        if metric not in told:
+            raise InputError(
+                f"{path}: is higher better in {metric}, or lower? Say it with --higher-is-better {metric} or "
+                f"--lower-is-better {metric}."
+            )
+        return told[metric]
+    if told.get(metric, known.higher_is_better) != known.higher_is_better:
+        word = "higher" if known.higher_is_better else "lower"
+        raise InputError(
+            f"{path}: in {metric} {word} is better, so say nothing else; rename it if it is another metric."
+        )
+    return known.higher_is_better
+
+
+def _check(read: Scores, studies: set[str], systems: set[str], data_set: DataSetRecord, path: Path) -> None:
+    for metric, by_system in read.items():
+        if unknown := next((system for system in by_system if system not in systems), None):
+            raise InputError(
+                f"{path}: {data_set.name} has no system called {unknown}; it has "
+                f"{', '.join(sorted(systems)) or 'none'}."
+            )
+        if not any(study_id in studies for values in by_system.values() for study_id in values):
+            raise InputError(f"{path}: no study with a score of {metric} is in the data set {data_set.name}.")
