@@ -1,5 +1,7 @@
 """Accept: the gate's checks for a scored revision, signed or overridden, and the decision."""
 
+from typing import Literal
+
 import streamlit as st
 
 from workbench.domain.actors import Role
@@ -17,11 +19,13 @@ blind.stop(here)
 def decide(gate: Gate, signed: list[str], number: int) -> None:
     override = ""
     if gate.blocked:
+        st.markdown(":red[The gate is closed.] Mend the prompt for what it names, or say why you pass over it.")
         override = st.text_input("Override: why closed checks are passed over", key=f"accept.override.{number}")
     reason = st.text_input("Reason for the decision", key=f"accept.reason.{number}")
+    main: Literal["primary", "secondary"] = "secondary" if gate.blocked else "primary"
     place = st.container()  # a refusal stands above the buttons, where it is seen
     with st.container(horizontal=True):
-        yes = st.button(f"Accept revision {number}", type="primary", icon=":material/verified:")
+        yes = st.button(f"Accept revision {number}", type=main, icon=":material/verified:")
         no = st.button(f"Reject revision {number}", icon=":material/thumb_down:")
     with place, widgets.explained():
         if yes:

@@ -36,7 +36,7 @@ def pick(picked: str) -> None:
     finding, _, kind = picked.partition(" ")
     st.session_state[f"errors.finding.{chosen}"] = finding
     st.session_state[error_list.KIND] = kind
-    st.session_state["errors.tabs"] = READ
+    st.session_state[error_list.TABS] = error_list.READ
 
 
 def draw_finding(score: Score, finding: str) -> None:
@@ -62,7 +62,7 @@ card = data.need_reference(cards, st.session_state.get(state.REFERENCE))
 scores = data.scored(here, card.name)
 if not scores:
     widgets.missing(f"No revision has been scored on {card.name} yet.", "run", "Run a revision")
-READ, KINDS, AGAINST, SAID = "Read them", "By kind and finding", "Against the raters", "What was said instead"
+KINDS, AGAINST, SAID = "By kind and finding", "Against the raters", "What was said instead"
 one, two = st.columns([2, 3], vertical_alignment="bottom")
 names = {s.hash: scoring.name(s) for s in scores}
 chosen = one.selectbox("Score", list(names), format_func=names.__getitem__, key=f"errors.score.{card.name}")
@@ -77,7 +77,7 @@ finding = two.selectbox(
     format_func=lambda f: wrong.get(f, "All findings"),
     key=f"errors.finding.{chosen}",
 )
-read, by_kind, against, said = st.tabs([READ, KINDS, AGAINST, SAID], key="errors.tabs", on_change="rerun")
+read, by_kind, against, said = st.tabs([error_list.READ, KINDS, AGAINST, SAID], key=error_list.TABS, on_change="rerun")
 agreement, benchmark = data.summary(here, card.name).agreement, data.benchmark(here, card.name)
 if read.open:
     with read:

@@ -27,11 +27,12 @@ def step(row: HistoryRow, score: Score) -> history_figures.Step:
         {names[f.finding_id]: f.accuracy for f in it.findings},
         row.revision.message,
         {names[f.finding_id]: f.f1 for f in it.findings},
+        open=row.revision.status is RevisionStatus.CANDIDATE,
     )
 
 
 def steps_of(rows: list[HistoryRow]) -> list[history_figures.Step]:
-    return [step(row, row.score) for row in rows if row.score and row.revision.status is RevisionStatus.ACCEPTED]
+    return [step(row, row.score) for row in rows if row.score and row.revision.status is not RevisionStatus.REJECTED]
 
 
 cards = data.reference_cards(here)
@@ -74,7 +75,7 @@ if by_step.open:
                 alt="Revisions with their scores",
                 column_config={"Macro-F1": st.column_config.NumberColumn(format="%.3f")},
             )
-            st.caption("The picture shows accepted revisions; the table candidates and rejected ones too.")
+            st.caption("Lines join accepted revisions, hollow points are candidates; the table has rejected ones too.")
         with right:
             steps.draw(here, rows, TABS, COMPARE)
 if by_finding.open and accepted:

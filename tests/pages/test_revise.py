@@ -96,7 +96,7 @@ def test_an_edit_is_tried_on_the_errors_and_as_many_right_reports(open_page: Ope
     app.selectbox(key="revise.scope").select("errors").run()
     press(app, "Try it")
     assert not app.exception
-    metrics = {metric.label: int(metric.value) for metric in app.main.metric}
+    metrics = {metric.label: int(metric.value.replace(",", "")) for metric in app.main.metric}
     assert set(metrics) == {"Become right", "Become wrong", "Unchanged"}
     assert metrics["Become right"] + metrics["Become wrong"] > 0
 

@@ -50,7 +50,7 @@ def test_a_finding_and_words_are_carried_from_an_error_to_the_editor(open_page: 
     app = open_page(study.folder, "errors", LEAD)
     finding = next(box.value for box in app.main.selectbox if box.label.startswith("Finding"))
     name = study.label_set.get(finding).name
-    write(app, "Carry over", "  quite  new words ")
+    write(app, "Words for the prompt", "  quite  new words ")
     press(app, "Synonym")
     assert page_now(app) == "Revise"
     assert app.selectbox(key="revise.finding").value == finding
@@ -61,12 +61,12 @@ def test_a_finding_and_words_are_carried_from_an_error_to_the_editor(open_page: 
 def test_words_become_an_exclusion_and_a_sentence_a_worked_example(open_page: Open, study: Study) -> None:
     app = open_page(study.folder, "errors", LEAD)
     finding = next(box.value for box in app.main.selectbox if box.label.startswith("Finding"))
-    write(app, "Carry over", "only looks so")
+    write(app, "Words for the prompt", "only looks so")
     press(app, "Exclusion")
     assert area(app, "Exclusions").value.splitlines()[-1] == "only looks so"
     app = open_page(study.folder, "errors", LEAD)
     sentence = "A sentence of more than eight words is no phrase, but it can be quoted."
-    write(app, "Carry over", sentence)
+    write(app, "Words for the prompt", sentence)
     assert next(button for button in app.main.button if button.label == "Synonym").disabled
     press(app, "Worked example")
     name = study.label_set.get(finding).name

@@ -84,6 +84,13 @@ def _number(figure: Figure) -> str:
     return "undefined" if figure.value is None else f"{figure.value:.3f}"
 
 
+def _low(figure: Figure, floor: float) -> str:
+    """Return a figure under a floor, with as many digits as show that it is."""
+    value = figure.value or 0.0
+    digits = next((digits for digits in range(3, 9) if float(f"{value:.{digits}f}") < floor), 9)
+    return f"{value:.{digits}f}"
+
+
 def _plural(n: int, noun: str) -> str:
     return f"{n} {noun}" if n == 1 else f"{n} {noun}s"
 
@@ -110,7 +117,7 @@ def _accuracy(evaluation: Evaluation, floor: float) -> GateCheck:
         return GateCheck("accuracy", GateStatus.BLOCKED, "No finding could be scored, so there is no accuracy.")
     if low:
         shown = "; ".join(
-            f'{f.finding_id} {_number(f.accuracy)} ("absent" every time {_number(f.always_absent_accuracy)})'
+            f'{f.finding_id} {_low(f.accuracy, floor)} ("absent" every time {_number(f.always_absent_accuracy)})'
             for f in low
         )
         sentence = f"Accuracy is under {floor:.2f} for {len(low)} of {len(scored)}: {shown}; {beside}."
@@ -123,7 +130,7 @@ def _recall(evaluation: Evaluation, floor: float) -> GateCheck:
     assessable = [f for f in evaluation.findings if not f.too_few]
     low = [f for f in assessable if _under(f.recall, floor)]
     if low:
-        shown = "; ".join(f"{f.finding_id} {_number(f.recall)}" for f in low)
+        shown = "; ".join(f"{f.finding_id} {_low(f.recall, floor)}" for f in low)
         sentence = f"Recall is under {floor:.2f} for {len(low)} of {len(assessable)} assessable: {shown}."
         return GateCheck("recall", GateStatus.BLOCKED, sentence, _ids(low))
     if not assessable:

@@ -15,9 +15,18 @@ from workbench.workflow.score import Score
 
 ALL = "all"
 DIRECTIONS = {ALL: None, "missed": MistakeKind.MISSED, "invented": MistakeKind.INVENTED, "failed": MistakeKind.FAILED}
+TABS, READ = "errors.tabs", "Read them"  # the page's tabs, and the one in which errors are read
 KIND = "errors.kind"  # the kind that is read, "all" or none
 _CONTROL = "errors.kind.control"
 _AT = "errors.at"  # which error is read, and its place: it moves when it is said to be of another kind
+
+
+def show(score: Score, finding: str) -> None:
+    """Let the page Errors open with the errors of a finding, of every kind."""
+    st.session_state[f"errors.score.{score.reference.name}"] = score.hash
+    st.session_state[f"errors.finding.{score.hash}"] = finding
+    st.session_state[KIND] = ALL
+    st.session_state[TABS] = READ
 
 
 def ask(here: state.Here, score: Score, finding: str) -> Wish:

@@ -14,6 +14,7 @@ from workbench.evaluation.benchmark import Benchmark
 from workbench.evaluation.evaluations import Evaluation, FindingScores
 from workbench.ui.heat_map import heat
 from workbench.ui.ink import Scale
+from workbench.ui.plot_text import lines, literal
 from workbench.ui.tables import interval, note
 from workbench.ui.widgets import STATE_NAMES, UNDEFINED, figure_text
 from workbench.workflow.browse import StateCounts
@@ -123,19 +124,22 @@ def by_kind(found: Sequence[Mistake], label_set: LabelSet, order: Sequence[str])
     kinds = [kind for kind, _ in per_kind.most_common()]
     most = max(counts.values(), default=1)
     figure = heat(
-        [f"{NAMES[kind]} {per_kind[kind]}".replace(" ", "<br>", 1) for kind in kinds],
-        [label_set.get(finding).name for finding in rows],
+        [f"{NAMES[kind].replace(' ', '<br>', 1)}<br><b>{per_kind[kind]}</b>" for kind in kinds],
+        [literal(label_set.get(finding).name) for finding in rows],
         [[counts.get((finding, kind)) for kind in kinds] for finding in rows],
         _SCALE,
         span=(0, most),
         texts=[[str(counts.get((finding, kind), "")) for kind in kinds] for finding in rows],
         hovers=[
-            [f"{label_set.get(finding).name}, {NAMES[kind]}: {counts.get((finding, kind), 0)} errors" for kind in kinds]
+            [
+                lines(f"{label_set.get(finding).name}, {NAMES[kind]}: {counts.get((finding, kind), 0)} errors")
+                for kind in kinds
+            ]
             for finding in rows
         ],
         picks=[[f"{finding} {kind.value}" if (finding, kind) in counts else "" for kind in kinds] for finding in rows],
     )
-    figure.update_layout(height=_ROW * len(rows) + 84, margin={"l": 8, "r": 8, "t": 72, "b": 8})
+    figure.update_layout(height=_ROW * len(rows) + 100, margin={"l": 8, "r": 8, "t": 88, "b": 8})
     return figure
 
 

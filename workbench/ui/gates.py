@@ -3,10 +3,11 @@
 import streamlit as st
 
 from workbench.domain.actors import Role
-from workbench.evaluation.gate import GateStatus
-from workbench.ui import state, widgets
-from workbench.workflow import accept
+from workbench.evaluation.gate import GateCheck, GateStatus
+from workbench.ui import error_list, state, widgets
+from workbench.workflow import accept, browse
 from workbench.workflow.accept import Gate
+from workbench.workflow.score import Score
 
 LOOKS = {
     GateStatus.PASSED: (":material/check_circle:", "green"),
@@ -30,12 +31,39 @@ def draw(here: state.Here, gate: Gate, *, may_sign: bool) -> list[str]:
     for check in gate.checks:
         icon, color = LOOKS[check.status]
         st.markdown(f":{color}[{icon}] {widgets.plain(widgets.named(check.sentence, here.study.label_set))}")
+        if check.status is GateStatus.BLOCKED and here.may(Role.LEAD, Role.ADMIN, Role.ADJUDICATOR):
+            _read_errors(here, gate.score, check)
+        if check.name == "newly_missed":
+            _missed(here, gate)
         if check.status is GateStatus.NEEDS_SIGNOFF and may_sign:
             key = f"accept.sign.{gate.score.hash}.{check.name}"
             if st.checkbox(f"I have looked at this and sign it: {widgets.plain(here.actor.name)}", key=key):
                 signed.append(check.name)
     _second(here, gate)
     return signed
+
+
+def _read_errors(here: state.Here, score: Score, check: GateCheck) -> None:
+    """Draw a way to the errors of each finding that keeps the gate closed."""
+    with st.container(horizontal=True, gap="small", vertical_alignment="center"):
+        st.markdown("Read the errors:", width="content")
+        for finding in check.findings:
+            name = here.study.label_set.get(finding).name
+            key = f"accept.errors.{check.name}.{finding}"
+            if st.button(name, key=key, icon=":material/troubleshoot:", type="tertiary"):
+                error_list.show(score, finding)
+                st.switch_page(state.page("errors"))
+
+
+def _missed(here: state.Here, gate: Gate) -> None:
+    """Draw the reports with critical findings that were found before and are missed now: who signs has read them."""
+    if not gate.missed:
+        return
+    with st.expander(f"Read these {len(gate.missed)}" if len(gate.missed) > 1 else "Read it"):
+        for report, finding in gate.missed:
+            st.markdown(f"**{widgets.plain(here.study.label_set.get(finding).name)}** in {widgets.plain(report)}")
+            sections = gate.score.prepared.run.sections
+            widgets.report_text(browse.read_report(here.study, here.actor, report), sections)
 
 
 def _second(here: state.Here, gate: Gate) -> None:

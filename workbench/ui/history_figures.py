@@ -9,6 +9,7 @@ from workbench.evaluation.gate import ACCURACY_FLOOR
 from workbench.evaluation.numbers import Figure
 from workbench.ui.figures import GREY, ORANGE, RED, TEAL, VIOLET, by_finding, plain
 from workbench.ui.heat_map import heat
+from workbench.ui.plot_text import lines, literal
 
 _ROW = 24  # pixels a finding takes
 _OTHERS = (ORANGE, "#5b8f4e", "#a4649b", "#4f7fb8", "#8a6d3b")
@@ -16,7 +17,9 @@ _OTHERS = (ORANGE, "#5b8f4e", "#a4649b", "#4f7fb8", "#8a6d3b")
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One revision of the history. ``accuracy`` and ``f1`` are per finding, by name."""
+    """One revision of the history. ``accuracy`` and ``f1`` are per finding, by name; ``open`` says that nobody has
+    decided on it yet.
+    """
 
     label: str
     macro_f1: Figure
@@ -24,6 +27,7 @@ class Step:
     accuracy: Mapping[str, Figure]
     message: str = ""
     f1: Mapping[str, Figure] = field(default_factory=dict)
+    open: bool = False
 
 
 def history_lines(
@@ -35,16 +39,22 @@ def history_lines(
 ) -> go.Figure:
     """Draw macro-F1 with its interval and mean accuracy over revisions, and the accuracy floor as a line.
 
+    Lines join what is accepted; steps that nobody has decided on are hollow points between them.
     ``others`` are series of other labelers, macro-F1 alone; ``benchmark`` is what a single radiologist reaches.
     """
     figure = go.Figure()
+    every, waiting = steps, [step for step in steps if step.open]
+    steps = [step for step in steps if not step.open]
     accuracy = [step.mean_accuracy for step in steps]
     figure.add_trace(_line(steps, "macro-F1 with 95 % interval", TEAL, [step.macro_f1 for step in steps]))
+    if waiting:
+        hollow = _line(waiting, "macro-F1 of candidates", TEAL, [step.macro_f1 for step in waiting])
+        figure.add_trace(hollow.update(mode="markers", marker_symbol="circle-open", marker_line_width=2))
     for at, (name, theirs) in enumerate((others or {}).items()):
         color = _OTHERS[at % len(_OTHERS)]
         figure.add_trace(_line(theirs, f"macro-F1 of {name}", color, [step.macro_f1 for step in theirs]))
     figure.add_trace(_line(steps, "mean accuracy over findings", VIOLET, accuracy))
-    labels = sorted({s.label for each in (steps, *(others or {}).values()) for s in each}, key=lambda s: (len(s), s))
+    labels = sorted({s.label for each in (every, *(others or {}).values()) for s in each}, key=lambda s: (len(s), s))
     _level(figure, labels, f"accuracy floor {floor:.0%}", floor, color=RED, dash="dash")
     if benchmark is not None and benchmark.value is not None:
         _level(figure, labels, f"one radiologist alone {benchmark.value:.3f}", benchmark.value, color=GREY, dash="dot")
@@ -60,7 +70,7 @@ def _line(steps: Sequence[Step], name: str, color: str, of: Sequence[Figure]) ->
         x=[step.label for step in steps],
         y=[f.value for f in of],
         mode="lines+markers",
-        name=name,
+        name=literal(name),
         line={"color": color, "width": 2},
         marker={"size": 9},
         error_y={
@@ -72,7 +82,7 @@ def _line(steps: Sequence[Step], name: str, color: str, of: Sequence[Figure]) ->
             "thickness": 1.5,
         },
         hovertext=[
-            f"{name}, revision {step.label}: {f.value:.3f}<br>{step.message}" if f.value is not None else f.reason
+            lines(f.reason) if f.value is None else lines(f"{name}, revision {step.label}: {f.value:.3f}", step.message)
             for step, f in zip(steps, of, strict=True)
         ],
         hoverinfo="text",
@@ -122,11 +132,16 @@ def _over_revisions(
     texts: Sequence[Sequence[str]],
 ) -> go.Figure:
     hovers = [
-        ["" if v is None else f"{name}, revision {step.label}: {v:.3f}" for step, v in zip(steps, row, strict=True)]
+        [
+            "" if v is None else lines(f"{name}, revision {step.label}: {v:.3f}")
+            for step, v in zip(steps, row, strict=True)
+        ]
         for name, row in zip(names, values, strict=True)
     ]
-    labels = [step.label for step in steps]
-    figure = heat(labels, names, values, tuple(scale), span=span, texts=texts, hovers=hovers)
+    labels = [f"{step.label}<br>candidate" if step.open else step.label for step in steps]
+    figure = heat(
+        labels, [literal(name) for name in names], values, tuple(scale), span=span, texts=texts, hovers=hovers
+    )
     figure.update_xaxes(type="category", title="revision")
     figure.update_layout(height=_ROW * len(names) + 84, margin={"l": 8, "r": 8, "t": 56, "b": 8})
     return figure
@@ -148,7 +163,7 @@ def _changes(rows: Sequence[tuple[str, Figure]], name: str, color: str) -> go.Sc
     values = [f.value or 0.0 for _, f in rows]
     return go.Scatter(
         x=values,
-        y=[name for name, _ in rows],
+        y=[literal(name) for name, _ in rows],
         mode="markers",
         name=name,
         marker={"color": color, "size": 10},
@@ -161,7 +176,7 @@ def _changes(rows: Sequence[tuple[str, Figure]], name: str, color: str) -> go.Sc
             "thickness": 1.5,
             "width": 3,
         },
-        hovertext=[f"{n}: {v:+.3f}" for (n, _), v in zip(rows, values, strict=True)],
+        hovertext=[lines(f"{n}: {v:+.3f}") for (n, _), v in zip(rows, values, strict=True)],
         hoverinfo="text",
     )
 

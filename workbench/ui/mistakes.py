@@ -112,11 +112,13 @@ def _carry(here: state.Here, score: Score, mistake: Mistake, likely: str) -> Non
     key = f"errors.phrase.{on}"
     st.session_state.setdefault(key, " ".join((likely or mistake.cause.words or mistake.evidence).split()).strip(" ."))
     with st.container(border=True):
-        phrase = st.text_input("Carry over: select words in the report, or write them", key=key)
+        phrase = st.text_input("Words for the prompt: select them in the report, or write them", key=key)
         selected.listen("errors.selected", on, lambda words: st.session_state.__setitem__(key, words))
+        words = len((phrase or "").split())
+        if words > LONGEST_PHRASE:
+            st.caption(f"A synonym or an exclusion has at most {LONGEST_PHRASE} words: select those that matter.")
         with st.container(horizontal=True):
             for field, label, icon, told in CARRY:
-                words = len((phrase or "").split())
                 fits = 0 < words <= LONGEST_PHRASE if field != "examples" else words > 0
                 tip = told if fits or not words else f"Select at most {LONGEST_PHRASE} words for this"
                 if st.button(label, icon=icon, help=tip, key=f"errors.{field}", disabled=not fits):

@@ -1,12 +1,14 @@
 """Suggested edits of a prompt: what each would mend, the sentences behind it, and a person's yes or no."""
 
 import html
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 
 import streamlit as st
 
 from workbench.domain.prompts import Prompt
 from workbench.errors import WorkbenchError
-from workbench.prompting.edits import Part
+from workbench.prompting.edits import Edit, Part
 from workbench.text.normalise import words
 from workbench.text.phrases import PhraseFinder
 from workbench.text.sentences import sentence_spans
@@ -29,6 +31,17 @@ _ACTS = {
 }
 
 
+@dataclass(slots=True)
+class _Asked:
+    """What was suggested last: for which draft by its hash, for what, what was decided, and where the shown begin."""
+
+    of: str
+    where: str
+    found: Offers
+    decided: dict[Edit, bool] = field(default_factory=dict)
+    first: int = 0
+
+
 def draw(here: state.Here, base: Prompt, draft: Prompt, score: Score, finding: str) -> None:
     """Draw the button that asks for suggestions, and what was suggested last."""
     key = _key(base)
@@ -46,26 +59,41 @@ def draw(here: state.Here, base: Prompt, draft: Prompt, score: Score, finding: s
         only = finding if where == "This finding" else None
         with widgets.explained(), st.spinner("Reading the errors"):
             found = suggest.suggestions(here.study, here.actor, score, prompt=draft, finding_id=only)
-            st.session_state[key] = (draft.hash, name if only else "all findings", found, {})
+            st.session_state[key] = _Asked(draft.hash, name if only else "all findings", found)
     if key in st.session_state:
         _offers(here, base, score, key)
 
 
 def _offers(here: state.Here, base: Prompt, score: Score, key: str) -> None:
-    of, where, found, decided = st.session_state[key]
-    offers: Offers = found
-    if not offers.offers:
-        st.info(f"No phrase would mend more than it breaks, for {widgets.plain(where)}.")
+    asked: _Asked = st.session_state[key]
+    offers = asked.found.offers
+    if not offers:
+        st.info(f"No phrase would mend more than it breaks, for {widgets.plain(asked.where)}.")
         return
-    left = [offer for offer in offers.offers if offer.edit not in decided]
-    since = "" if unsaved.draft(here, base).hash == of else " You have edited since: suggest again to measure anew."
-    st.markdown(f"**{len(left)} suggestions** for {widgets.plain(where)}, the one that gains most first.{since}")
+    since = (
+        "" if unsaved.draft(here, base).hash == asked.of else " You have edited since: suggest again to measure anew."
+    )
+    st.markdown(f"**{_counted(asked)}** for {widgets.plain(asked.where)}, the one that gains most first.{since}")
     # What was decided stays in its place, so that a click meant for one never falls on the next.
-    shown = offers.offers[: _SHOWN + len(decided)]
-    for number, offer in enumerate(shown):
+    batch = offers[asked.first : asked.first + _SHOWN]
+    for number, offer in enumerate(batch, asked.first):
         with st.container(border=True):
             _offer(here, base, score, offer, f"{key}.{number}")
-    open_ones = [offer for offer in shown if offer.edit not in decided]
+    _go_on(here, base, score, asked, batch)
+    declined = f" {asked.found.declined} were declined before and are not shown." if asked.found.declined else ""
+    st.caption(f"{asked.found.looks} looks at this cohort so far.{declined}")
+
+
+def _counted(asked: _Asked) -> str:
+    accepted = sum(asked.decided.values())
+    told = (f", {accepted} accepted, {len(asked.decided) - accepted} declined") if asked.decided else ""
+    return f"{len(asked.found.offers)} suggestions{told}"
+
+
+def _go_on(here: state.Here, base: Prompt, score: Score, asked: _Asked, batch: Sequence[Offer]) -> None:
+    """Draw what comes after these suggestions: all of them accepted at once, the next ones, or the trial."""
+    open_ones = [offer for offer in batch if offer.edit not in asked.decided]
+    following = len(asked.found.offers) - asked.first - len(batch)
     if len(open_ones) > 1:
         st.button(
             f"Accept these {len(open_ones)}",
@@ -73,19 +101,31 @@ def _offers(here: state.Here, base: Prompt, score: Score, key: str) -> None:
             on_click=_accept,
             kwargs={"here": here, "base": base, "score": score, "offers": open_ones},
         )
-    more = f"{len(left) - len(open_ones)} more follow as you decide. " if len(left) > len(open_ones) else ""
-    declined = f" {offers.declined} were declined before and are not shown." if offers.declined else ""
-    st.caption(f"{more}{offers.looks} looks at this cohort so far.{declined}")
+    elif not open_ones and following > 0:
+        st.button(
+            f"Show the next {min(following, _SHOWN)}",
+            icon=":material/arrow_forward:",
+            on_click=_show_next,
+            args=(asked,),
+        )
+    elif not open_ones:
+        st.success("All are decided. Next: try the edit, then save it.", icon=":material/check:")
+
+
+def _show_next(asked: _Asked) -> None:
+    asked.first += _SHOWN
 
 
 def _offer(here: state.Here, base: Prompt, score: Score, offer: Offer, key: str) -> None:
     what, means = _ACTS.get(offer.edit.part, ("Cue", ""))
     finding = here.study.label_set.get(offer.edit.finding_id).name if offer.edit.finding_id else "All findings"
     verb = "" if offer.edit.add else "Take out: "
-    decided = st.session_state[_key(base)][3].get(offer.edit)
+    decided = st.session_state[_key(base)].decided.get(offer.edit)
     badge = "" if decided is None else " :green-badge[accepted]" if decided else " :gray-badge[declined]"
     left, right = st.columns([5, 4], vertical_alignment="center")
-    left.markdown(f"{verb}**{widgets.plain(offer.edit.phrase)}**{badge}  \n{widgets.plain(finding)} · {what}: {means}")
+    left.markdown(
+        f"{verb}**{widgets.plain(offer.edit.phrase)}**{badge}  \n{widgets.plain(finding)} · {what}", help=means
+    )
     if offer.why:
         left.caption(widgets.plain(offer.why))
     arguments = {"here": here, "base": base, "score": score, "offers": [offer]}
@@ -97,8 +137,11 @@ def _offer(here: state.Here, base: Prompt, score: Score, offer: Offer, key: str)
             st.button(
                 label, icon=icon, key=f"{key}.{label}", on_click=act, kwargs=arguments, disabled=decided is not None
             )
-    unseen = f"on patients not learned from {offer.held_out_fixed} and {offer.held_out_broken}"
-    with st.expander(f"Mends {len(offer.answers)}, breaks {len(offer.breaks)}; {unseen}; macro-F1 {offer.gain:+.3f}"):
+    unseen = f"Unseen patients: mends {offer.held_out_fixed}, breaks {offer.held_out_broken}"
+    with st.expander(f"{unseen}; macro-F1 {offer.gain:+.3f}"):
+        st.caption(
+            f"On all patients, those it was learned from too: mends {len(offer.answers)}, breaks {len(offer.breaks)}."
+        )
         _quotes(here, score, offer)
 
 
@@ -137,7 +180,7 @@ def _decide(here: state.Here, base: Prompt, score: Score, offers: list[Offer], *
         draft = unsaved.draft(here, base)
         chosen = {"accepted": offers} if accepted else {"declined": offers}
         unsaved.take(here, base, suggest.decide_suggestions(here.study, here.actor, score, draft, **chosen))
-        st.session_state[_key(base)][3].update({offer.edit: accepted for offer in offers})
+        st.session_state[_key(base)].decided.update({offer.edit: accepted for offer in offers})
     except WorkbenchError as error:
         state.say(str(error), refused=True)
 

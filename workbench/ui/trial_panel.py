@@ -57,10 +57,10 @@ def _result(here: state.Here, result: Trial) -> None:
     whole = after is not None and before is not None
     columns = st.columns(4 if whole else 3, gap="small")
     if after is not None and before is not None:
-        columns[0].metric("Macro-F1", f"{after:.3f}", f"{after - before:+.4f}")
-    columns[-3].metric("Become right", result.fixed)
-    columns[-2].metric("Become wrong", result.broken)
-    columns[-1].metric("Unchanged", result.still_right + result.still_wrong)
+        columns[0].metric("Macro-F1", f"{after:.3f}", f"{after - before:+.3f}")
+    columns[-3].metric("Become right", f"{result.fixed:,}")
+    columns[-2].metric("Become wrong", f"{result.broken:,}")
+    columns[-1].metric("Unchanged", f"{result.still_right + result.still_wrong:,}")
     of_all = (
         f"Before {widgets.figure_text(result.before)}, after {widgets.figure_text(result.after)}, "
         f"n = {result.after.n} findings. "

@@ -27,6 +27,7 @@ class Gate:
     """The gate's checks for one score, against the score of the revision accepted before (None for the first).
 
     ``second_person`` says that the study asks for a second person's signature; ``signatures`` are those there are.
+    ``missed`` are the reports and findings of critical positives that were found before and are not now.
     """
 
     score: Score
@@ -34,6 +35,7 @@ class Gate:
     checks: tuple[GateCheck, ...]
     second_person: bool = False
     signatures: tuple[Signature, ...] = ()
+    missed: tuple[tuple[str, str], ...] = ()
 
     @property
     def to_sign(self) -> tuple[GateCheck, ...]:
@@ -57,24 +59,28 @@ def open_gate(study: Study, actor: Actor, score: Score) -> Gate:
         RightsError: the person rates in an open round.
     """
     parent = _parent_score(study, actor, score)
-    checks = _checks(study, actor, score, parent)
+    checks, missed = _checks(study, actor, score, parent)
     with study.database.read() as conn:
         signed = prompt_store.signatures(conn, score.hash)
-    return Gate(score, parent, tuple(checks), study.settings.gate.second_person, tuple(signed))
+    return Gate(score, parent, tuple(checks), study.settings.gate.second_person, tuple(signed), tuple(missed))
 
 
-def _checks(study: Study, actor: Actor, score: Score, parent: Score | None) -> list[GateCheck]:
+def _checks(
+    study: Study, actor: Actor, score: Score, parent: Score | None
+) -> tuple[list[GateCheck], list[tuple[str, str]]]:
+    """Return the checks, and the critical positives that the parent found and this revision misses."""
     floors = study.settings.gate.floors
     if parent is None:
-        return checking.gate(score.evaluation, floors=floors)
+        return checking.gate(score.evaluation, floors=floors), []
     then, now = _common(_arrays(study, actor, parent), _arrays(study, actor, score))
     policies = per_finding(score.prediction_policies, study.label_set.ids)
     missed = newly_missed(now.truth, then.predictions, now.predictions, policies)
     pairs = [(now.report_ids[report], study.label_set.ids[finding]) for report, finding in missed]
+    pairs = [pair for pair in pairs if pair[1] in study.label_set.critical]
     checks = checking.gate(
         score.evaluation,
         parent=parent.evaluation,
-        newly_missed=[pair for pair in pairs if pair[1] in study.label_set.critical],
+        newly_missed=pairs,
         floors=floors,
     )
     if parent.left_out != score.left_out:
@@ -83,7 +89,7 @@ def _checks(study: Study, actor: Actor, score: Score, parent: Score | None) -> l
             for data in (now, then)
         )
         checks = [*checks[:-1], checking.gate(own, parent=theirs)[-1]]
-    return checks
+    return checks, pairs
 
 
 def sign_second(study: Study, actor: Actor, score: Score, *, comment: str = "") -> Signature:

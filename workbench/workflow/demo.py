@@ -51,10 +51,15 @@ class Demo:
     made: bool  # False: it was there already
 
 
-def demo(folder: Path = FOLDER, *, tell: Callable[[str], None] = lambda _: None) -> Demo:
+def demo(folder: Path = FOLDER, *, tell: Callable[[str], None] = lambda _: None, revisions: int | None = None) -> Demo:
     """Open the demo study, making it first where it is not there yet.
 
     It is made aside and renamed, so that an interrupted making leaves nothing half done.
+
+    Args:
+        folder: where it is, or is made.
+        tell: told what is being made.
+        revisions: make the first so many of the shipped ones, for going on from there oneself; all when left out.
 
     Raises:
         ConflictError: the folder holds something else.
@@ -63,7 +68,7 @@ def demo(folder: Path = FOLDER, *, tell: Callable[[str], None] = lambda _: None)
     if made:
         if folder.exists() and not (folder.is_dir() and not any(folder.iterdir())):
             raise ConflictError(f"{folder} holds something else than the demo study; name another folder.")
-        _make_aside(folder, tell)
+        _make_aside(folder, tell, revisions)
     study = open_study(folder)
     # Not the demo's lead, who may rate in it by now and must see nothing: this is what the command prints.
     lead = Actor("workbench demo", frozenset({Role.LEAD}))
@@ -71,17 +76,17 @@ def demo(folder: Path = FOLDER, *, tell: Callable[[str], None] = lambda _: None)
     return Demo(study, reference, tuple(history(study, lead, reference)), made)
 
 
-def _make_aside(folder: Path, tell: Callable[[str], None]) -> None:
+def _make_aside(folder: Path, tell: Callable[[str], None], revisions: int | None) -> None:
     folder.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix=".demo-", dir=folder.parent) as aside:
         target = Path(aside) / "study"
-        _make(target, tell)
+        _make(target, tell, revisions)
         if folder.exists():
             folder.rmdir()  # it is empty; moved into it, the study would stand one folder too deep
         shutil.move(target, folder)
 
 
-def _make(folder: Path, tell: Callable[[str], None]) -> None:
+def _make(folder: Path, tell: Callable[[str], None], revisions: int | None) -> None:
     people = {LEAD: [Role.LEAD, Role.ADMIN, Role.ADJUDICATOR], RATER: [Role.RATER]}
     new = NewStudy("Demo study", people, simulated=_TOLD, with_prompts=False, sign_in=SignIn.PICK)
     init_study(folder, new)
@@ -92,7 +97,7 @@ def _make(folder: Path, tell: Callable[[str], None]) -> None:
     tell("Holding a round with six simulated raters")
     _labels(study, lead)
     reference = freeze(study, lead, "development", incomplete=True)  # one of the simulated raters skips reports
-    for path in sorted((HOME / "prompts" / study.label_set.id).glob("[0-9][0-9][0-9][0-9].md")):
+    for path in sorted((HOME / "prompts" / study.label_set.id).glob("[0-9][0-9][0-9][0-9].md"))[:revisions]:
         score = _revision(study, lead, path, reference)
         value = score.evaluation.macro_f1.value
         tell(f"Revision {score.prepared.number}: macro-F1 {value:.3f}" if value is not None else "no score")
