@@ -51,6 +51,7 @@ def test_agreement_puts_the_commonest_finding_on_top_with_its_prevalence_beside_
     assert list(figure.layout.yaxis.ticktext) == ["Common", "Rare"]
     assert figure.layout.yaxis.range[0] > figure.layout.yaxis.range[1]  # so the first one is on top
     assert list(trace(figure, "AC1").customdata) == ["common", "rare"]
+    assert figure.layout.xaxis.side == figure.layout.xaxis2.side == "top"  # the picture is longer than a screen
     assert list(trace(figure, "prevalence").text) == ["30.0%", "1.0%"]
 
 

@@ -17,6 +17,8 @@ _KAPPA: Final[Scale] = ((0.0, "#efd5cd"), (0.5, "#dcebeb"), (1.0, TEAL))
 _MORE_AND_LESS: Final[Scale] = ((0.0, VIOLET), (0.5, "#f1f3f2"), (1.0, ORANGE))
 _LOOKS = ((TEAL, "circle"), (ORANGE, "diamond"), (VIOLET, "square"))
 _ROW = 29  # pixels a finding takes with a line for each of three coefficients
+_ABOVE, _BELOW = 88, 8  # pixels for legend and axes, and under the last finding
+_GRID = "rgba(128,128,128,0.2)"  # seen on light and dark grounds, behind everything else
 _APART = 0.24  # between them, as a share of the row
 
 
@@ -34,8 +36,8 @@ class AgreementOfFinding:
 def agreement_dots(rows: Sequence[AgreementOfFinding]) -> go.Figure:
     """Draw each coefficient with its interval and beside it prevalence as a bar, the commonest finding on top.
 
-    So that one sees where they part: rare findings are at the bottom. A coefficient that is undefined has a cross left
-    of where any can stand, with the reason on hover.
+    So that one sees where they part: rare findings are at the bottom. The axes are on top, since the picture is longer
+    than a screen. A coefficient that is undefined has a cross left of where any can stand, with the reason on hover.
     """
     ordered = sorted(rows, key=lambda row: -(row.prevalence.value or 0.0))
     figure = go.Figure()
@@ -49,16 +51,16 @@ def agreement_dots(rows: Sequence[AgreementOfFinding]) -> go.Figure:
     ticks = [0.2 * i for i in range(-5, 6) if 0.2 * i >= low - 0.01]
     figure.update_layout(
         xaxis={"domain": [0, 0.85], "range": [low - 0.08, 1.03], "title": "agreement, 95 % interval"}
-        | {"tickvals": ticks, "tickformat": ".1f"},
-        xaxis2={"domain": [0.88, 1], "title": "prevalence", "showgrid": False, "showticklabels": False}
+        | {"tickvals": ticks, "tickformat": ".1f", "side": "top", "showgrid": True, "gridcolor": _GRID},
+        xaxis2={"domain": [0.88, 1], "title": "prevalence", "side": "top", "showgrid": False, "showticklabels": False}
         | {"range": [0, 1.75 * max([0.01, *(row.prevalence.value or 0.0 for row in ordered)])]},
         yaxis={"tickvals": list(range(len(ordered))), "ticktext": [literal(row.name) for row in ordered]}
         | {"range": [len(ordered) - 0.4, -0.6], "automargin": True, "tickfont": {"size": 13}, "ticks": ""}
         | {"zeroline": False},
-        height=_ROW * len(ordered) + 112,
-        margin={"l": 8, "r": 16, "t": 44, "b": 48},
+        height=_ROW * len(ordered) + _ABOVE + _BELOW,
+        margin={"l": 8, "r": 16, "t": _ABOVE, "b": _BELOW},
         font={"size": 13},
-        legend={"orientation": "h", "yanchor": "bottom", "y": 1.0, "x": 0, "xanchor": "left"},
+        legend={"orientation": "h", "yanchor": "top", "yref": "container", "y": 1.0, "x": 0, "xanchor": "left"},
         hoverlabel={"align": "left"},
         bargap=0.45,
     )
@@ -251,7 +253,7 @@ class Standing:
 def standing_dots(rows: Sequence[Standing]) -> go.Figure:
     """Draw each rater's macro-F1 against the vote of the others with its interval, the model's beside it.
 
-    A click on a rater's dot picks the rater.
+    The axis is on top, as in ``agreement_dots``. A click on a rater's dot picks the rater.
     """
     figure = go.Figure()
     for label, color, symbol, shift in (
@@ -276,7 +278,13 @@ def standing_dots(rows: Sequence[Standing]) -> go.Figure:
                 hoverinfo="text",
             )
         )
-    figure.update_xaxes(title="macro-F1 against the vote of the others, 95 % interval", tickformat=".2f")
+    figure.update_xaxes(
+        title="macro-F1 against the vote of the others, 95 % interval",
+        tickformat=".2f",
+        side="top",
+        showgrid=True,
+        gridcolor=_GRID,
+    )
     figure.update_yaxes(
         tickvals=list(range(len(rows))),
         ticktext=[literal(row.name) for row in rows],
@@ -285,10 +293,10 @@ def standing_dots(rows: Sequence[Standing]) -> go.Figure:
         zeroline=False,
     )
     figure.update_layout(
-        height=140 + 40 * len(rows),
-        margin={**_MARGIN, "t": 44},
+        height=_ABOVE + _BELOW + 40 * len(rows),
+        margin={**_MARGIN, "t": _ABOVE, "b": _BELOW},
         font={"size": 13},
-        legend={"orientation": "h", "yanchor": "bottom", "y": 1.02, "x": 0, "xanchor": "left"},
+        legend={"orientation": "h", "yanchor": "top", "yref": "container", "y": 1.0, "x": 0, "xanchor": "left"},
     )
     return figure
 

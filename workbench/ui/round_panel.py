@@ -24,7 +24,7 @@ ACTIONS = {
 def draw(here: state.Here, cohort: Cohort, view: RoundView | None, frozen: Reference | None) -> None:
     """Draw what the lead can do with the votes of a cohort; ``frozen`` is the last vote that was frozen on it."""
     if view is None or (not view.open and view.round.label_set_hash != here.study.label_set.hash):
-        _opening(here, cohort, view)
+        _opening(here, cohort, view, expanded=view is None and frozen is None)
     for back in rounds.withdrawn_rounds(here.study, cohort):
         st.caption(f"{widgets.plain(back.round.name)} was {_told(back.events[-1])}.")
     if view is not None:
@@ -42,10 +42,10 @@ def _labels_since(view: RoundView | None, frozen: Reference) -> bool:
     return view is not None and any(e.action in opening and e.at > frozen.created_at for e in view.events)
 
 
-def _opening(here: state.Here, cohort: Cohort, before: RoundView | None) -> None:
+def _opening(here: state.Here, cohort: Cohort, before: RoundView | None, *, expanded: bool) -> None:
     study = here.study
     raters = [name for name, roles in study.roster.people.items() if Role.RATER in roles]
-    with st.expander("Open a round", expanded=before is None, icon=":material/play_arrow:"):
+    with st.expander("Open a round", expanded=expanded, icon=":material/play_arrow:"):
         if before is not None:
             st.markdown("The guideline has changed since the last round, so this is a new one.")
         if not raters:
