@@ -1,0 +1,223 @@
+"""Each kind of edit on sentences whose right answer is plain, then what must hold on real reports."""
+
+import csv
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from workbench.formats.alterations import read_alterations
+from workbench.text.alteration_words import AlterationWords, ReadReport
+from workbench.text.alterations import KINDS, Alteration, alterations
+
+
+@pytest.fixture(scope="module")
+def words(root: Path) -> AlterationWords:
+    return read_alterations(root / "data" / "alterations.yaml")
+
+
+def edited(text: str, kind: str, words: AlterationWords) -> str | None:
+    """Return the text after an edit of one kind; None where the kind does not apply."""
+    made = alterations(text, words, seed=1, kinds=[kind])
+    assert all(edit.kind == kind and edit.significant is KINDS[kind] and edit.done for edit in made)
+    return made[0].text if made else None
+
+
+@pytest.mark.parametrize(
+    ("kind", "before", "after"),
+    [
+        # A finding is left out with all that states it, and only where it stands nowhere else.
+        ("removed", "The heart is normal. Atelectasis at the left base.", "The heart is normal."),
+        (
+            "removed",
+            "FINDINGS: The lungs are low. There is mild scoliosis.\n\nIMPRESSION: Mild scoliosis. Stable chest.",
+            "FINDINGS: The lungs are low. \n\nIMPRESSION: Stable chest.",
+        ),
+        ("removed", "There is atelectasis at the left base.", None),  # nothing would be left
+        ("removed", "The heart is normal. No atelectasis is seen.", None),
+        ("removed", "The heart is normal. There may be atelectasis in the left base.", None),
+        ("removed", "The spine is straight. There is atelectasis. The atelectasis may be scarring.", None),
+        ("removed", "The heart is small. There is atelectasis and scarring of the lung.", None),
+        ("removed", "The heart is normal. There is a left pneumothorax.", None),  # critical: another kind
+        ("critical_missed", "The heart is normal. There is a left pneumothorax.", "The heart is normal."),
+        ("critical_missed", "The heart is normal. There is an old rib fracture on the left.", None),
+        # Denied: degrees go, places stay.
+        ("negated", "There is a small left pleural effusion.", "There is no left pleural effusion."),
+        ("negated", "1. Mild cardiomegaly in this patient.", "1. No cardiomegaly in this patient."),
+        ("negated", "Cardiomegaly is noted and stable.", "No cardiomegaly is noted and stable."),
+        ("negated", "There has been growth of the effusion.", None),
+        ("negated", "There is no small left pleural effusion.", None),
+        # The other side, wherever the finding is stated; a chamber of the heart has no other side.
+        ("side_swapped", "Left-sided effusion. It is on the left.", "Right-sided effusion. It is on the left."),
+        ("side_swapped", "There is an effusion in the right base.", "There is an effusion in the left base."),
+        ("side_swapped", "There are effusions, left greater than right.", None),
+        ("side_swapped", "There is calcification of the left ventricle.", None),
+        ("side_swapped", "There is no effusion on the left.", None),
+        # Severity, with its article.
+        ("severity_raised", "There is a mild scoliosis of the spine.", "There is a severe scoliosis of the spine."),
+        ("severity_raised", "There is a minimal effusion.", "There is an extensive effusion."),
+        ("severity_raised", "Minimal left effusion is seen.", "Extensive left effusion is seen."),
+        ("severity_raised", "There is no mild effusion.", None),
+        # Other words.
+        (
+            "synonym",
+            "Cardiomegaly is seen. The lungs are clear.",
+            "Cardiac enlargement is identified. The lungs are clear.",
+        ),
+        ("synonym", "The heart is large.", None),
+        ("sentence_order", "The heart is large. The lungs are clear.", "The lungs are clear. The heart is large."),
+        ("sentence_order", "There is a nodule. This is in the left lung.", None),  # the second belongs to the first
+        ("sentence_order", "1. The heart is large. 2. The lungs are clear.", None),
+        ("style", "There is no effusion. A nodule is seen.", "No effusion. A nodule."),
+        ("style", "There is a nodule in the lung.", "Nodule in the lung."),
+        ("style", "No effusion in the chest.", "There is no effusion in the chest."),
+        ("style", "The heart is large.", None),
+        ("abbreviation", "A nodule in the right upper lobe without effusion.", "A nodule in the RUL w/o effusion."),
+        ("abbreviation", "The heart is large.", None),
+        ("normal_shortened", "The heart is normal in size and contour.", "Heart normal."),
+        ("normal_shortened", "There is no evidence of focal consolidation.", "There is no consolidation."),
+        ("normal_shortened", "The lungs are clear except for a scar.", None),
+        ("normal_shortened", "There is a focal consolidation.", None),
+    ],
+)
+def test_edits(kind: str, before: str, after: str | None, words: AlterationWords) -> None:
+    assert edited(before, kind, words) == after
+
+
+def test_what_is_invented_was_not_said_before(words: AlterationWords) -> None:
+    before = "FINDINGS: The heart is normal\n\nIMPRESSION: The lungs are clear."
+    after = edited(before, "invented", words)
+    assert after is not None
+    start, rest = after.split("\n\n")
+    assert start.startswith("FINDINGS: The heart is normal. ")
+    assert rest == "IMPRESSION: The lungs are clear."
+    everything = " ".join(f"There is {finding.words[0]} in the chest." for finding in words.findings)
+    assert edited(everything, "invented", words) is None
+
+
+def test_what_was_done_is_told_with_the_sentence_before_and_after(words: AlterationWords) -> None:
+    made = alterations("There is a small left effusion. The heart is big.", words, seed=1, kinds=["side_swapped"])
+    assert made == (
+        Alteration(
+            "side_swapped",
+            True,
+            "There is a small right effusion. The heart is big.",
+            "put on the other side, pleural effusion: “There is a small left effusion.” became "
+            "“There is a small right effusion.”",
+        ),
+    )
+
+
+def test_lower_case_texts_with_free_standing_full_stops_stay_so(words: AlterationWords) -> None:
+    text = "the heart is normal . there is a small left effusion ."
+    for edit in alterations(text, words, seed=1):
+        assert edit.text == edit.text.lower()
+        assert edit.text.endswith(" .")
+
+
+def test_texts_in_capitals_stay_so(words: AlterationWords) -> None:
+    for edit in alterations("THE HEART IS NORMAL. THERE IS A SMALL LEFT EFFUSION.", words, seed=1):
+        assert edit.text == edit.text.upper()
+
+
+def test_only_what_was_found_is_edited(words: AlterationWords) -> None:
+    text = "INDICATION: There is a small left effusion.\n\nFINDINGS: There is a small left effusion. The heart is big."
+    for edit in alterations(text, words, seed=1):
+        assert edit.text.startswith("INDICATION: There is a small left effusion.\n\nFINDINGS: ")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        " \n",
+        "normal",
+        "心影增大，左侧少量胸腔积液。未见气胸。",
+        "Pequeño derrame pleural izquierdo. No se observa neumotórax. Edema pulmonar leve.",
+        "INDICATION: Is there a small left effusion in this patient?",
+    ],
+)
+def test_what_cannot_be_edited_gives_nothing(text: str, words: AlterationWords) -> None:
+    assert alterations(text, words, seed=1) == ()
+
+
+def test_chinese_reports_give_none(shared: Path, words: AlterationWords) -> None:
+    with (shared / "languages" / "openi_zh.csv").open(encoding="utf-8") as file:
+        texts = [" ".join(row.values()) for row in csv.DictReader(file)][:300]
+    assert texts
+    assert not any(alterations(text, words, seed=1) for text in texts)
+
+
+def test_an_unknown_kind_is_refused(words: AlterationWords) -> None:
+    with pytest.raises(KeyError):
+        alterations("There is an effusion in the lung.", words, seed=1, kinds=["translated"])
+
+
+@pytest.fixture(scope="module")
+def reports(shared: Path) -> list[str]:
+    with (shared / "openi" / "reports.csv").open(encoding="utf-8") as file:
+        rows = list(csv.DictReader(file))[:400]
+    parts = [
+        [f"{name.upper()}: {row[name]}" for name in ("findings", "impression") if row[name].strip()] for row in rows
+    ]
+    return ["\n\n".join(part) for part in parts if part]
+
+
+@pytest.fixture(scope="module")
+def made(reports: list[str], words: AlterationWords) -> list[tuple[str, Alteration]]:
+    return [(text, edit) for text in reports for edit in alterations(text, words, seed=5)]
+
+
+def of_kind(made: list[tuple[str, Alteration]], *kinds: str) -> list[tuple[str, str]]:
+    found = [(text, edit.text) for text, edit in made if edit.kind in kinds]
+    assert len(found) >= 20, kinds
+    return found
+
+
+def test_every_kind_applies_to_real_reports_and_changes_each(made: list[tuple[str, Alteration]]) -> None:
+    assert {edit.kind for _, edit in made} == set(KINDS)
+    assert all(edit.text != text and edit.text.strip() for text, edit in made)
+
+
+def test_the_same_seed_gives_the_same_edits(reports: list[str], words: AlterationWords) -> None:
+    text = max(reports, key=len)
+    assert alterations(text, words, seed=5) == alterations(text, words, seed=5)
+    orders = {alterations(text, words, seed=seed, kinds=["sentence_order"])[0].text for seed in range(5)}
+    assert len(orders) > 1
+
+
+def counted(text: str) -> Counter[str]:
+    return Counter(text.lower().replace(".", " ").split())
+
+
+def test_swapping_sides_changes_nothing_but_sides(made: list[tuple[str, Alteration]]) -> None:
+    for before, after in of_kind(made, "side_swapped"):
+        changed = set(counted(before) - counted(after)) | set(counted(after) - counted(before))
+        assert all("left" in word or "right" in word for word in changed), changed
+
+
+def test_another_order_keeps_every_word(made: list[tuple[str, Alteration]]) -> None:
+    for before, after in of_kind(made, "sentence_order"):
+        assert counted(after) == counted(before)
+
+
+def test_leaving_out_adds_no_word(made: list[tuple[str, Alteration]]) -> None:
+    for before, after in of_kind(made, "removed", "critical_missed", "normal_shortened"):
+        assert sum((counted(before) - counted(after)).values()) > 0
+    for before, after in of_kind(made, "removed", "critical_missed"):
+        assert not counted(after) - counted(before)
+
+
+def test_inventing_leaves_all_that_was_there(made: list[tuple[str, Alteration]]) -> None:
+    for before, after in of_kind(made, "invented"):
+        assert not counted(before) - counted(after)
+
+
+def test_harmless_edits_of_order_style_and_length_name_the_same_findings(
+    made: list[tuple[str, Alteration]], words: AlterationWords
+) -> None:
+    def findings(text: str) -> Counter[tuple[frozenset[int], bool]]:
+        return Counter((s.findings, s.stated) for s in ReadReport(text, words).sentences if s.findings)
+
+    for before, after in of_kind(made, "sentence_order", "style", "normal_shortened"):
+        assert findings(after) == findings(before), after
