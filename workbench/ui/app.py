@@ -26,6 +26,7 @@ FLOW = (
     ("accept", "Accept", "verified"),
     ("history", "History", "timeline"),
     ("leaderboard", "Leaderboard", "leaderboard"),
+    ("review", "Review", "rate_review"),
 )
 
 

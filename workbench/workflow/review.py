@@ -11,6 +11,7 @@ from datetime import UTC, datetime
 from functools import lru_cache
 from itertools import count
 from sqlite3 import Connection
+from statistics import median
 from typing import Final
 
 from workbench.domain.actors import Actor, Role
@@ -55,11 +56,15 @@ class ReviewView:
 
 @dataclass(frozen=True, slots=True)
 class Desk:
-    """How far a reviewer is: ``rated`` flags the generated reports in the reviewer's own order."""
+    """How far a reviewer is: ``rated`` flags the generated reports in the reviewer's own order.
+
+    ``seconds`` is the median of those that are rated, None before the first.
+    """
 
     name: str
     task: str
     rated: tuple[bool, ...]
+    seconds: float | None = None
 
     @property
     def done(self) -> int:
@@ -356,9 +361,10 @@ def _place(review: Review, reviewer: str, texts: Mapping[Place, Shown], at: int)
 
 def _desk(conn: Connection, review: Review, reviewer: str) -> Desk:
     task = _task_of(conn, review)
-    rated = {one.place for one in store.latest(conn, [review.hash], reviewer) if one.judgement.rating is not None}
+    own = [one for one in store.latest(conn, [review.hash], reviewer) if one.judgement.rating is not None]
+    rated, spent = {one.place for one in own}, [s for one in own if (s := one.judgement.seconds) is not None]
     order = _order(review, reviewer, _texts(conn, review, task))
-    return Desk(review.name, task, tuple(place in rated for place in order))
+    return Desk(review.name, task, tuple(place in rated for place in order), median(spent) if spent else None)
 
 
 def _said(conn: Connection, review: Review, reviewer: str, place: Place) -> Judgement:

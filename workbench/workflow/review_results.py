@@ -162,6 +162,17 @@ def results(
     )
 
 
+def rated_data_sets(study: Study, data_sets: Sequence[DataSetRecord]) -> list[DataSetRecord]:
+    """Return those of some data sets that were ever rated, and nothing of what was said."""
+    with study.database.snapshot() as conn:
+        return [
+            each
+            for each in data_sets
+            if store.imported(conn, each.hash)
+            or store.latest(conn, [review.hash for review in store.list_all(conn, each.hash)])
+        ]
+
+
 def export_ratings(study: Study, actor: Actor, data_set: DataSetRecord, path: Path, *, form: str | None = None) -> int:
     """Write every rating of a data set, one row per study, system and reviewer, and return how many rows.
 

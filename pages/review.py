@@ -1,0 +1,23 @@
+"""Review: one generated report at a time beside its reference, by radiologists who cannot know who wrote it."""
+
+from workbench.domain.actors import Role
+from workbench.ui import review_panel, review_work, state, widgets
+from workbench.workflow import review
+
+here = state.here()
+leads = here.may(Role.LEAD, Role.ADMIN)
+if here.may(Role.RATER, Role.ADJUDICATOR) and review.desks(here.study, here.actor):
+    review_work.head()
+    review_work.desk(here)
+elif leads:
+    widgets.head(
+        "Review",
+        "Radiologists rate what report generators wrote, without knowing which system it was. What they said is shown "
+        "once the review is closed.",
+    )
+    review_panel.draw(here)
+else:
+    widgets.head("Review", "Here radiologists compare generated reports with the reference, one at a time.")
+    widgets.missing(
+        f"No report waits for {here.actor.name}. The study lead opens a review and names who takes part in it."
+    )

@@ -1,0 +1,141 @@
+"""What a lead sees of reviews: how far each reviewer is while one is open, and what was found once it is closed."""
+
+import streamlit as st
+
+from workbench.domain.reviews import OTHER, RATINGS, Fault
+from workbench.ui import state, widgets
+from workbench.ui.review_desk import FAULTS
+from workbench.workflow import review, review_results, systems
+from workbench.workflow.review import Progress
+from workbench.workflow.review_results import Outcome, SystemReview
+
+_HOW = (
+    'A lead opens a review with the command `workbench review open DATA_SET --reviewer "Dr. A" --reviewer "Dr. B" '
+    "--studies 30`, and takes in ratings that were made elsewhere with `workbench review import FILE.csv`."
+)
+
+
+def draw(here: state.Here) -> None:
+    """Draw the open reviews, then what was found on one data set."""
+    held = review.progress(here.study, here.actor)
+    for each in held:
+        _progress(here, each)
+    known = systems.data_sets(here.study, here.actor)
+    still = [d for d in known if d not in [each.data_set for each in held]]
+    rated = review_results.rated_data_sets(here.study, still)
+    if not rated:
+        if not held:
+            st.info("No generated report has been reviewed yet.")
+        st.markdown(_HOW)
+        return
+    names = [f"{d.name} ({d.task})" for d in rated]
+    chosen = st.selectbox("What the reviewers of a data set said", names, key="review.data-set", width=420)
+    with widgets.explained():
+        _outcome(here, _results(here, rated[names.index(chosen)].hash))
+
+
+def _progress(here: state.Here, each: Progress) -> None:
+    with st.container(border=True):
+        name = each.view.review.name
+        st.markdown(
+            f"**{widgets.plain(name)}** of {widgets.plain(each.data_set.name)} is open: {each.items} reports to read "
+            f"({len(each.view.review.study_ids)} studies). Ratings are shown once it is closed."
+        )
+        for reviewer, rated in each.rated.items():
+            st.progress(rated / each.items, text=f"{widgets.plain(reviewer)}: {rated} of {each.items} rated")
+        with st.popover("Close the review", icon=":material/lock:"):
+            left = sum(each.items - rated for rated in each.rated.values())
+            st.markdown(
+                "Closing is for good: nobody can rate any more, and everybody sees what was said."
+                + (f" **{left} ratings are still to be given.**" if left else "")
+            )
+            if st.button("Close it", type="primary", key=f"review.close.{name}"):
+                with widgets.explained():
+                    review.close_review(here.study, here.actor, each.data_set)
+                    state.say(f"{name} is closed.")
+                    st.rerun()
+
+
+def _results(here: state.Here, data_set_hash: str) -> Outcome:
+    return _kept(here.actor.name, here.token, data_set_hash, here)
+
+
+@st.cache_data(max_entries=8, show_spinner="Computing intervals")
+def _kept(actor: str, token: state.Token, data_set_hash: str, _here: state.Here) -> Outcome:  # noqa: ARG001 - the key
+    known = systems.data_sets(_here.study, _here.actor)
+    return review_results.results(_here.study, _here.actor, next(d for d in known if d.hash == data_set_hash))
+
+
+def _outcome(here: state.Here, found: Outcome) -> None:
+    st.dataframe(
+        [
+            {
+                "system": one.system,
+                "mean rating (95 %)": widgets.figure_text(one.rating, 2),
+                "studies": one.rating.n,
+                **{f"{step}": n for step, n in enumerate(one.given, 1)},
+                "faults a report (95 %)": widgets.figure_text(one.per_report, 2),
+            }
+            for one in found.systems
+        ],
+        hide_index=True,
+        width="stretch",
+    )
+    scale = " · ".join(f"{step} {words.lower()}" for step, words in RATINGS.items())
+    agreement = found.agreement
+    st.caption(
+        widgets.plain(
+            f"{scale}. By {', '.join(f'{name} ({n})' for name, n in found.reviewers.items())}"
+            + (f"; {found.imported} imported" if found.imported else "")
+            + (f"; {found.outdated} more are of texts that were replaced since" if found.outdated else "")
+            + ("." if found.patients_known else "; one patient per study assumed.")
+        )
+    )
+    st.markdown(
+        f"**Agreement of the reviewers** on {agreement.items} texts: ordinal alpha "
+        f"{widgets.figure_text(agreement.alpha, 2)}, equal {widgets.figure_text(agreement.percent, 2)}, within one "
+        f"step {widgets.figure_text(agreement.within_one, 2)}."
+    )
+    left, right = st.columns(2, gap="large")
+    with left:
+        st.markdown("**Agreement of metrics with the reviewers**")
+        _metrics(found)
+    with right:
+        st.markdown("**Faults marked**, by how many ratings")
+        rows = [row for one in found.systems for row in _faults(here, one)]
+        if rows:
+            st.dataframe(rows, hide_index=True, width="stretch")
+        else:
+            st.caption("None.")
+
+
+def _metrics(found: Outcome) -> None:
+    if not found.metrics:
+        st.caption(widgets.plain(found.no_metrics))
+        return
+    st.dataframe(
+        [
+            {
+                "metric": each.metric.name + ("" if each.metric.higher_is_better else " (lower is better)"),
+                "Kendall tau-b (95 %)": widgets.figure_text(each.correlation.kendall, 2),
+                "Spearman (95 %)": widgets.figure_text(each.correlation.spearman, 2),
+                "texts": each.correlation.kendall.n,
+            }
+            for each in found.metrics
+        ],
+        hide_index=True,
+        width="stretch",
+    )
+
+
+def _faults(here: state.Here, one: SystemReview) -> list[dict[str, object]]:
+    names = {finding.id: finding.name for finding in here.study.label_set.findings} | {OTHER: "anything else"}
+    marked = [finding for finding in names if any(key[0] == finding for key in one.faults)]
+    return [
+        {
+            "system": one.system,
+            "finding": names[finding],
+            **{FAULTS[fault][0]: one.faults.get((finding, fault), 0) for fault in Fault},
+        }
+        for finding in marked
+    ]
