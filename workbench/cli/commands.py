@@ -7,6 +7,7 @@ import typer
 from workbench import __version__
 from workbench.cli import (
     backup,
+    chexpert,
     comparing,
     data,
     errors,
@@ -69,6 +70,7 @@ errors.register(app)
 comparing.register(app)
 history.register(app)
 scoring.register(app)
+chexpert.register(app)
 app.add_typer(metrics.metrics_app, name="metrics")
 label.register(app)
 app.add_typer(review.review_app, name="review")

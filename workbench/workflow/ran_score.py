@@ -159,6 +159,8 @@ def label_systems(
     actor.require(Role.LEAD, Role.ADMIN, to="label generated reports")
     require_sighted(study, actor, "label generated reports")
     reading, _ = reading_of(study, revision=revision, labeler=labeler)
+    if reading.by_rules:
+        return ""
     return ask(reading, _texts(study, data_set, None).to_read, cap=cap, on_progress=on_progress)
 
 
