@@ -27,6 +27,7 @@ from workbench.errors import RightsError, WorkbenchError
 from workbench.evaluation.mistakes import MistakeKind
 from workbench.labelers.error_kinds import Cause
 from workbench.prompting.files import parse_prompt, prompt_text
+from workbench.formats.chexpert import OBSERVATIONS
 from workbench.running import process
 from workbench.storage import leaderboard as leaderboard_store
 from workbench.storage.database import Database
@@ -43,6 +44,7 @@ from workbench.workflow import (
     cohorts,
     compare,
     data_use,
+    chexpert,
     doubted,
     doubts,
     drafts,
@@ -285,6 +287,12 @@ def _scores(world: World) -> Path:
 def _data_set(world: World) -> DataSetRecord:
     """A data set with one system, as somebody got hold of it when they might."""
     with world.study.database.read() as conn:
+def _chexpert(world: World) -> Path:
+    path = world.out("csv")
+    path.write_text(",".join(["report_id", *OBSERVATIONS]) + "\nr1" + "," * len(OBSERVATIONS) + "\n")
+    return path
+
+
         return leaderboard_store.data_sets(conn)[0]
 
 
@@ -339,6 +347,9 @@ CALLS = {
         lambda w, a: cohorts.allocate(w.study, a, "more", Purpose.TAXONOMY, size=1, preview=True), EDITORS
     ),
     "cohorts.define": Call(lambda w, a: cohorts.define(w.study, a, "more", Purpose.TAXONOMY, ["n2"]), EDITORS),
+    "chexpert.chexpert_benchmark": Call(
+        lambda w, a: chexpert.chexpert_benchmark(w.study, a, w.score, _chexpert(w)), **_results(EDITORS)
+    ),
     "cohorts.expected_positives": Call(
         lambda w, a: cohorts.expected_positives(w.study, a, w.development), **_results(EDITORS)
     ),
