@@ -98,7 +98,7 @@ elif known and done and done.finished:
         run_progress.draw(known, done)
     run_result.draw(here, known, cohort, waiting=revision.status is RevisionStatus.CANDIDATE)
 elif known and done and waiting:
-    run_progress.draw(known, done)
+    run_progress.draw(known, done, waiting=True)
 elif known and done and (done.done or done.stopped):
     run_progress.draw(known, done)
     st.caption(widgets.plain(f"This run was stopped; continue it and nothing is labelled twice. {done.stopped}"))

@@ -12,6 +12,7 @@ are answers, 400, 500, and
     --lose       the first batch is taken, and the connection cut before that is said
     --refuse N   no batch is taken: HTTP status N
     --fail CODE  OpenAI's batches fail as a whole
+    --forget     no batch is known any more once it was taken
     --others N   so many batches of somebody else stand in the lists
     GET /log     batches, how many times each request was handed over, calls, files, keys and the paths asked
 """
@@ -117,7 +118,7 @@ class Handler(BaseHTTPRequestHandler):
                 self._send(self.server.files[before])
             elif last == "results":
                 self._send(b"".join(line + b"\n" for line in self._results(before)))
-            elif last in self.server.batches:
+            elif last in self.server.batches and not self.server.options.forget:
                 self.server.batches[last]["looks"] += 1
                 self._send(self._shown(last))
             else:
@@ -133,6 +134,13 @@ class Handler(BaseHTTPRequestHandler):
                 self._send({"id": name, "object": "file"})
             elif self.path.endswith("/batches"):
                 self._taken(json.loads(body))
+            elif self.path.endswith("/cancel"):
+                name = self.path.split("/")[-2]
+                if self.server.options.forget:
+                    self._send({"error": {"message": faults.CANARY}}, 404)
+                    return
+                self.server.batches[name]["cancelled"] = True
+                self._send(self._shown(name))
             else:
                 self.server.calls += 1
                 self._send(self._answer("ok", json.loads(body)))
@@ -241,7 +249,12 @@ class Handler(BaseHTTPRequestHandler):
 
     def _step(self, request: dict[str, Any]) -> str:
         text = faults.report_of(request.get("params") or request["body"])
-        return str(faults.plan_of(text, faults.Options())[-1])
+        step = str(faults.plan_of(text, faults.Options())[-1])
+        # "early" is answered before anybody cancels.
+        batch = next(b for b in self.server.batches.values() if any(r is request for r in b["requests"]))
+        if batch.get("cancelled") and step != "early":
+            return "canceled"
+        return "ok" if step == "early" else step
 
     def _answer(self, step: str, body: dict[str, Any]) -> dict[str, Any]:
         path = "/v1/messages" if "/messages" in self.path else "/v1/chat/completions"
@@ -280,6 +293,7 @@ def main() -> None:
     parser.add_argument("--lose", action="store_true")
     parser.add_argument("--refuse", type=int, default=0)
     parser.add_argument("--fail", default="")
+    parser.add_argument("--forget", action="store_true")
     parser.add_argument("--others", type=int, default=0)
     server = Server(parser.parse_args())
     sys.stdout.write(f"{server.server_address[1]}\n")

@@ -398,6 +398,76 @@ def test_answers_to_what_nobody_asked_are_left_out_and_told(
     assert "1 answers to nothing that was asked" in found.notes[0]
 
 
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_batch_is_cancelled_what_was_answered_is_kept_and_the_rest_can_be_asked_again(
+    kind: str, serve: Callable[..., Server], make_run: Callable[..., Any], lead: Actor
+) -> None:
+    it, prepared = make_run(serve(), [*SIX[1:], "pneumothorax present. {deal early}"], kind)
+    batches.submit(it, lead, prepared)
+    found = batches.cancel(it, lead, prepared)
+    assert (found.answered, found.failed) == (1, 5)
+    assert labels(it, lead, prepared)["r5"] == ("ok", "present")
+    assert batches.submit(it, lead, prepared).submitted == 5
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_batch_that_its_provider_has_forgotten_can_be_given_up(
+    kind: str, serve: Callable[..., Server], make_run: Callable[..., Any], lead: Actor
+) -> None:
+    it, prepared = make_run(serve("--forget"), SIX, kind)
+    batches.submit(it, lead, prepared)
+    with pytest.raises(CallError, match="404"):
+        batches.collect(it, lead, prepared)  # a wrong key or address says the same, so nothing is given up for it
+    assert len(batches.under_way(it, prepared)) == 1
+    found = batches.cancel(it, lead, prepared)
+    assert "does not know the batch" in found.notes[0]
+    assert batches.under_way(it, prepared) == []
+    assert events(it)[-1] == "dropped"
+
+
+def test_a_batch_of_somebody_else_that_looked_like_ours_is_let_go_and_ours_asked_again(
+    serve: Callable[..., Server], make_run: Callable[..., Any], lead: Actor
+) -> None:
+    it, prepared = make_run("http://127.0.0.1:9", SIX, "anthropic")
+    other, strange = make_strange(it, serve(), lead, prepared)
+    found = batches.collect(other, lead, strange)
+    assert "is somebody else's" in found.notes[0]
+    assert batches.under_way(other, strange) == []
+    assert run.progress(other, strange).done == 0
+
+
+def make_strange(it: Study, server: Server, lead: Actor, prepared: Any) -> tuple[Study, Any]:
+    """Return a study and a run of it on another server, where a batch is taken for the run's that is not."""
+    config = it.settings.labelers["m"].model_copy(update={"base_url": server.url})
+    labelers = {**it.settings.labelers, "m": config}
+    other = replace(it, settings=it.settings.model_copy(update={"labelers": labelers}))
+    mine = run.prepare(other, lead, cohort="all", revision=prepared.run.prompt_hash, labeler="m")
+    ours = run.prepare(other, lead, cohort="all", revision=prepared.run.prompt_hash, labeler="m", repeats=2)
+    keys = [key_of(mine.run, text) for _, text in mine.texts]
+    batches.submit(other, lead, ours)  # twelve requests by other names
+    with other.database.write() as conn:
+        (theirs,) = store.of_run(conn, ours.run.hash)
+        store.add_event(conn, theirs.id, store.DROPPED, store.Told(), actor=lead.name, at=datetime.now(UTC))
+        number = store.plan(
+            conn, mine.run.hash, store.NewBatch("t", "text", 0, 0), keys, actor=lead.name, at=datetime.now(UTC)
+        )
+        told = store.Told(theirs.provider_id, "in_progress")
+        store.add_event(conn, number, store.SUBMITTED, told, actor=lead.name, at=datetime.now(UTC))
+    return other, mine
+
+
+def test_each_repeat_is_a_request_of_its_own(
+    serve: Callable[..., Server], make_run: Callable[..., Any], lead: Actor
+) -> None:
+    server = serve()
+    it, prepared = make_run(server, SIX)
+    twice = run.prepare(it, lead, cohort="all", revision=prepared.run.prompt_hash, labeler="m", repeats=2)
+    assert batches.submit(it, lead, twice).submitted == 12
+    assert batches.collect(it, lead, twice).answered == 12
+    assert set(server.log()["asked"].values()) == {1}
+    assert run.progress(it, twice).finished
+
+
 def test_waiting_ends_when_nothing_is_under_way(
     serve: Callable[..., Server], make_run: Callable[..., Any], lead: Actor
 ) -> None:

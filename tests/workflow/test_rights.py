@@ -327,6 +327,7 @@ CALLS = {
     "annotate.save": Call(_save, RATERS, fails=True),  # Otto, and anybody once it is closed, is refused as too late
     "backup.back_up": Call(lambda w, a: backup.back_up(w.study, a, w.out("zip")), EDITORS),
     "baseline.rules_beside": Call(lambda w, a: baseline.rules_beside(w.study, a, w.score), **_results(EDITORS)),
+    "batches.cancel": Call(lambda w, a: batches.cancel(w.study, a, w.score.prepared), EDITORS, fails=True),
     "batches.collect": Call(lambda w, a: batches.collect(w.study, a, w.score.prepared), EDITORS, fails=True),
     "batches.submit": Call(lambda w, a: batches.submit(w.study, a, w.score.prepared), EDITORS, fails=True),
     "batches.take_results": Call(

@@ -1,4 +1,4 @@
-"""What ``workbench run`` does with batches: --batch, --wait, --batch-file and --batch-result."""
+"""What ``workbench run`` does with batches: --batch, --wait, --batch-cancel, --batch-file and --batch-result."""
 
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -22,6 +22,7 @@ class Batch:
 
     submit: bool
     wait: bool
+    cancel: bool
     file: Path | None
     result: Path | None
 
@@ -35,6 +36,7 @@ class Batch:
             name
             for name, given in (
                 ("--batch", self.submit),
+                ("--batch-cancel", self.cancel),
                 ("--batch-file", self.file),
                 ("--batch-result", self.result),
             )
@@ -60,6 +62,8 @@ class Batch:
             return
         if self.result is not None:
             found = batches.take_results(study, actor, prepared, self.result)
+        elif self.cancel:
+            found = batches.cancel(study, actor, prepared)
         elif self.submit:
             found = batches.submit(study, actor, prepared, cap=cap)
         else:

@@ -54,6 +54,9 @@ def run_command(
         bool, typer.Option("--batch", help="Hand the reports over as a batch, answered within a day at a lower price.")
     ] = False,
     wait: Annotated[bool, typer.Option("--wait", help="With --batch: wait until all is answered.")] = False,
+    batch_cancel: Annotated[
+        bool, typer.Option("--batch-cancel", help="Have what is under way end early; what is answered is collected.")
+    ] = False,
     batch_file: Annotated[
         Path | None, typer.Option(help="Write the requests into this file instead, for `vllm run-batch`.")
     ] = None,
@@ -90,7 +93,7 @@ def run_command(
     else:
         prepared = run.prepare(opened, actor, cohort=cohort, revision=prompt, labeler=labeler, repeats=repeats)
     cap = Cap(max_tokens, max_cost)
-    how = Batch(batch, wait, batch_file, batch_result)
+    how = Batch(submit=batch, wait=wait, cancel=batch_cancel, file=batch_file, result=batch_result)
     if how.asked(opened, prepared):
         how.go(opened, actor, prepared, cap, out)
         return

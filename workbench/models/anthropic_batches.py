@@ -1,7 +1,7 @@
 """Anthropic's message batches: requests are handed over in one body, and answers come as lines of JSON."""
 
 import json
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from types import MappingProxyType
 from typing import Annotated, Any
@@ -90,7 +90,8 @@ class AnthropicBatches:
     """Hands batches over through the official client; see ``BatchServer``."""
 
     most_requests = 100_000
-    most_bytes = 256_000_000
+    # The provider takes 256 MB. All of it goes in one body, of which the client makes several copies on the way.
+    most_bytes = 64_000_000
 
     def __init__(self, model: AnthropicModel) -> None:
         self._model = model
@@ -99,7 +100,7 @@ class AnthropicBatches:
         """Return one request of a batch."""
         return {"custom_id": name, "params": self._model.request(messages, schema)}
 
-    async def submit(self, requests: Sequence[bytes], token: str) -> BatchState:  # noqa: ARG002 - see find
+    async def submit(self, requests: Iterable[bytes], token: str) -> BatchState:  # noqa: ARG002 - see find
         """Hand over the requests."""
         given = {"requests": [json.loads(request) for request in requests]}
 
@@ -110,12 +111,12 @@ class AnthropicBatches:
         return _state(read_body(_Batch, await self._model.use(create, seconds=TRANSFER_SECONDS)))
 
     async def find(self, sought: Sought) -> BatchState | None:
-        """Return the first batch made since then that is none of the known and has as many requests.
+        """Return the batch made next after that moment that is none of the known and has as many requests.
 
         These batches bear no mark of their own: whether one is the batch that is sought its answers tell for sure.
         """
         earliest = sought.since - _SKEW
-        hit: _Batch | None = None
+        hits: list[_Batch] = []
         after: dict[str, str] = {}
         while True:
 
@@ -126,9 +127,12 @@ class AnthropicBatches:
             found = read_body(_Page, await self._model.use(page))
             for batch in found.data:
                 alike = sum(batch.numbers) == sought.requests and batch.id not in sought.known
-                hit = batch if alike and _instant(batch) >= earliest else hit  # the earliest comes last
+                if alike and _instant(batch) >= earliest:
+                    hits.append(batch)
             if not found.has_more or not found.data or _instant(found.data[-1]) < earliest:
-                return _state(hit) if hit else None
+                # One from before can be it only where the clocks differ.
+                hits.sort(key=lambda batch: (_instant(batch) < sought.since, abs(_instant(batch) - sought.since)))
+                return _state(hits[0]) if hits else None
             after = {"after_id": batch_name(found.data[-1].id)}
 
     async def state(self, batch_id: str) -> BatchState:
@@ -139,6 +143,15 @@ class AnthropicBatches:
             return bytes(answer.http_response.content)
 
         return _state(read_body(_Batch, await self._model.use(retrieve)))
+
+    async def cancel(self, batch_id: str) -> BatchState:
+        """Have a batch end early."""
+
+        async def cancel(client: Any) -> bytes:
+            answer = await client.messages.batches.with_raw_response.cancel(batch_id)
+            return bytes(answer.http_response.content)
+
+        return _state(read_body(_Batch, await self._model.use(cancel)))
 
     async def answers(self, batch_id: str) -> AsyncIterator[BatchAnswer]:
         """Yield the answers."""

@@ -77,14 +77,18 @@ class CallError(WorkbenchError):
         sentence: for the person who runs it.
         trouble: what kind it is.
         retry_after: seconds the server asked to wait, at least; None where it said nothing that can be read.
+        status: the HTTP status of its answer; None where there was none, or where it was not the status that told.
 
     ``calls`` is how many were made before this one was the last: whoever asks again counts there.
     """
 
-    def __init__(self, sentence: str, trouble: Trouble, *, retry_after: float | None = None) -> None:
+    def __init__(
+        self, sentence: str, trouble: Trouble, *, retry_after: float | None = None, status: int | None = None
+    ) -> None:
         super().__init__(sentence)
         self.trouble = trouble
         self.retry_after = retry_after
+        self.status = status
         self.calls = 1
 
 

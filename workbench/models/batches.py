@@ -1,7 +1,7 @@
 """Many requests handed over at once, to be answered within a day at a lower price: what providers' batches share."""
 
 import re
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from tempfile import TemporaryFile
@@ -61,7 +61,7 @@ class BatchServer(Protocol):
         """Return one request of a batch as JSON, under a name that is its own in the batch."""
         ...
 
-    async def submit(self, requests: Sequence[bytes], token: str) -> BatchState:
+    async def submit(self, requests: Iterable[bytes], token: str) -> BatchState:
         """Hand over requests, each as JSON in UTF-8, as one batch that is known by ``token``."""
         ...
 
@@ -71,6 +71,10 @@ class BatchServer(Protocol):
 
     async def state(self, batch_id: str) -> BatchState:
         """Return how a batch stands now."""
+        ...
+
+    async def cancel(self, batch_id: str) -> BatchState:
+        """Have a batch end early; what was answered by then can be had as of any that has ended."""
         ...
 
     def answers(self, batch_id: str) -> AsyncIterator[BatchAnswer]:

@@ -163,7 +163,7 @@ def status_failure(status: int, headers: Mapping[str, str], body: str) -> CallEr
     said = _error_fields(body)
     words = " ".join(said.values())
     trouble, sentence = _judged(status, said, words, asked_to_wait="retry-after" in headers)
-    return CallError(sentence, trouble, retry_after=retry_after(headers))
+    return CallError(sentence, trouble, retry_after=retry_after(headers), status=status)
 
 
 def _judged(status: int, said: Mapping[str, str], words: str, *, asked_to_wait: bool) -> tuple[Trouble, str]:

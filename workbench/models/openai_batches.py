@@ -1,7 +1,8 @@
 """OpenAI's batches: a file of requests goes up, files of answers come back. ``vllm run-batch`` takes the same file."""
 
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 from datetime import timedelta
+from tempfile import TemporaryFile
 from types import MappingProxyType
 from typing import Annotated, Any
 
@@ -95,16 +96,18 @@ class OpenAIBatches:
         """Return one line of the file."""
         return {"custom_id": name, "method": "POST", "url": _PATH, "body": self._model.request(messages, schema)}
 
-    async def submit(self, requests: Sequence[bytes], token: str) -> BatchState:
-        """Upload the file and have it worked on."""
-        content = b"".join(line + b"\n" for line in requests)
+    async def submit(self, requests: Iterable[bytes], token: str) -> BatchState:
+        """Upload the file, which goes from disk piece by piece, and have it worked on."""
+        with TemporaryFile() as content:
+            content.writelines(line + b"\n" for line in requests)
+            content.seek(0)
 
-        async def upload(client: Any) -> bytes:
-            given = (f"workbench-{token}.jsonl", content, "application/jsonl")
-            answer = await client.files.with_raw_response.create(file=given, purpose="batch")
-            return bytes(answer.http_response.content)
+            async def upload(client: Any) -> bytes:
+                given = (f"workbench-{token}.jsonl", content, "application/jsonl")
+                answer = await client.files.with_raw_response.create(file=given, purpose="batch")
+                return bytes(answer.http_response.content)
 
-        file = read_body(_File, await self._model.use(upload, seconds=TRANSFER_SECONDS))
+            file = read_body(_File, await self._model.use(upload, seconds=TRANSFER_SECONDS))
 
         async def create(client: Any) -> bytes:
             answer = await client.batches.with_raw_response.create(
@@ -138,6 +141,14 @@ class OpenAIBatches:
     async def state(self, batch_id: str) -> BatchState:
         """Return how a batch stands now."""
         return _state(await self._batch(batch_id))
+
+    async def cancel(self, batch_id: str) -> BatchState:
+        """Have a batch end early."""
+
+        async def cancel(client: Any) -> bytes:
+            return bytes((await client.batches.with_raw_response.cancel(batch_id)).http_response.content)
+
+        return _state(read_body(_Batch, await self._model.use(cancel)))
 
     async def answers(self, batch_id: str) -> AsyncIterator[BatchAnswer]:
         """Yield the lines of the file of answers and of that of errors."""

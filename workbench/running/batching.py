@@ -29,6 +29,7 @@ from workbench.storage.batches import BatchRecord, Told
 from workbench.storage.database import Database
 
 _TOGETHER = 500  # answers saved in one transaction
+_UNKNOWN = 404
 _UNDECIDED = frozenset({Trouble.CONNECTION, Trouble.SERVER})  # it may have arrived all the same
 
 MakeBatching = Callable[[Constraint | None], Batching]
@@ -52,7 +53,8 @@ async def look_after(
     texts: Sequence[tuple[str, str]],
     *,
     actor: str,
-    submit: bool,
+    submit: bool = False,
+    cancel: bool = False,
     constraint: Constraint | None = None,
     cap: Cap | None = None,
     runner_id: str | None = None,
@@ -70,6 +72,7 @@ async def look_after(
         texts: (report id, text of the selected sections).
         actor: who is told to have done it.
         submit: whether anything may be handed over.
+        cancel: whether what is under way is to end early; what was answered by then is collected.
         constraint: how the server holds replies to their form now.
         cap: what the run may take in all.
         runner_id: names this process to others.
@@ -83,6 +86,8 @@ async def look_after(
         keeper = _Keeper(hold, run, make, dict(run_keys(run, texts)), actor)
         try:
             await keeper.recover(submit=submit)
+            if cancel:
+                await keeper.cancel()
             await keeper.collect()
             if submit:
                 await keeper.submit(constraint, cap or Cap())
@@ -152,6 +157,22 @@ class _Keeper:
             if state.ended:
                 await self._collect(batch, state)
 
+    async def cancel(self) -> None:
+        """Have the batches end early. One that its provider does not know is given up."""
+        for batch in await self._open():
+            if not batch.provider_id:
+                continue
+            server = self._batching(_constraint(batch)).server
+            try:
+                state = await patiently(lambda server=server, batch=batch: server.cancel(batch.provider_id))  # type: ignore[misc]
+            except CallError as error:
+                if error.status != _UNKNOWN:
+                    raise
+                await self._event(batch.id, store.DROPPED, Told(batch.provider_id, batch.state))
+                self._note(f"The provider does not know the batch {batch.provider_id} any more, so it is given up.")
+            else:
+                await self._event(batch.id, store.TOLD, _told(state))
+
     async def submit(self, constraint: Constraint | None, cap: Cap) -> None:
         """Hand over all that is neither answered nor under way."""
         known = await self._hold.known(list(self._texts))
@@ -188,9 +209,10 @@ class _Keeper:
         """Hand over a batch that is written down. One that its provider does not take is dropped."""
         batching = self._batching(_constraint(batch))
         pairs = await self._asked(batch)
-        lines = list(batch_requests.encoded_requests(batching, self._run, pairs))
         try:
-            state = await patiently(lambda: batching.server.submit(lines, batch.token))
+            state = await patiently(
+                lambda: batching.server.submit(batch_requests.encoded_requests(batching, self._run, pairs), batch.token)
+            )
         except CallError as error:
             if error.trouble in _UNDECIDED:
                 told = "the same command finds out whether the batch arrived, and hands it over if it has not"
@@ -216,6 +238,10 @@ class _Keeper:
                 (failures if isinstance(result, Failure) else ready).append((key, result))
                 if len(ready) >= _TOGETHER:
                     ready = await self._save(ready)
+        if strange and len(missing) == len(asked):  # one that only looked like ours, taken up when ours was sought
+            await self._event(batch.id, store.DROPPED, _told(state))
+            self._note(f"The batch {state.id} is somebody else's; what was meant by it is asked again.")
+            return
         failures += [(key, Failure(Trouble.SERVER.value, state.why or NO_ANSWER)) for key, _ in missing.values()]
         await self._save(ready)
         await self._over(batch, state, failures)

@@ -6,6 +6,7 @@ from types import MappingProxyType
 import streamlit as st
 
 from workbench.domain.actors import Role
+from workbench.running.batch_requests import estimate
 from workbench.running.batching import Collected
 from workbench.running.spending import Cap
 from workbench.storage.batches import BatchRecord
@@ -36,7 +37,7 @@ def draw(here: state.Here, prepared: PreparedRun) -> list[BatchRecord]:
         with told:
             for batch in waiting:
                 st.markdown(f":material/schedule_send: {widgets.plain(text(batch))}")
-                st.caption(widgets.plain(_told(batch)))
+                st.caption(widgets.plain(f"{_told(batch)} {_about(prepared, batch)}"))
         may = here.may(Role.LEAD, Role.ADMIN)
         label, icon = "Collect what has come", ":material/move_to_inbox:"
         if press.button(label, key="run.collect", icon=icon, disabled=not may, type="primary", width="stretch"):
@@ -45,6 +46,14 @@ def draw(here: state.Here, prepared: PreparedRun) -> list[BatchRecord]:
                     found = batches.collect(here.study, here.actor, prepared)
                 _say(found)
                 st.rerun()
+        with press.popover("Cancel", icon=":material/cancel:", disabled=not may, width="stretch"):
+            st.markdown("What is answered so far is kept and paid for; the rest can be asked again.")
+            if st.button("Cancel it", key="run.cancel"):
+                with widgets.explained():
+                    with st.spinner("Asking the provider"):
+                        found = batches.cancel(here.study, here.actor, prepared)
+                    _say(found)
+                    st.rerun()
     return waiting
 
 
@@ -73,6 +82,14 @@ def _told(batch: BatchRecord) -> str:
     minutes = int((datetime.now(UTC) - batch.told_at).total_seconds() // 60)
     ago = "just now" if minutes < 1 else f"{minutes} min ago" if minutes < 120 else f"{minutes // 60} h ago"
     return f"{handed} The provider was last asked {ago}."
+
+
+def _about(prepared: PreparedRun, batch: BatchRecord) -> str:
+    found = estimate(prepared.run.labeler.price, batch.input_tokens, batch.output_tokens)
+    price = prepared.run.labeler.price
+    if price is None or found.cost is None or not batch.output_tokens:
+        return f"About {batch.input_tokens:,} tokens are sent (estimated)."
+    return f"About {found.tokens:,} tokens, {found.cost:,.2f} {price.currency} at most (estimated)."
 
 
 def _say(found: Collected) -> None:

@@ -28,10 +28,17 @@ def bar(done: RunProgress, repeats: int = 1) -> None:
     st.progress(min(done.done / max(done.total, 1), 1.0), text=f"{done.done:,} of {done.total:,} {what} · {failed}")
 
 
-def draw(prepared: PreparedRun, done: RunProgress, *, going: bool = False) -> None:
-    """Draw how far a run has come and, where it asks a model, what it takes; ``going``: it was started just now."""
+def draw(prepared: PreparedRun, done: RunProgress, *, going: bool = False, waiting: bool = False) -> None:
+    """Draw how far a run has come and, where it asks a model, what it takes.
+
+    Args:
+        prepared: the run.
+        done: how far it has come.
+        going: it was started just now.
+        waiting: its reports are with a provider, so that nobody here works on it.
+    """
     bar(done, prepared.run.repeats)
-    if prepared.run.labeler.kind == "rules":
+    if prepared.run.labeler.kind == "rules" or (waiting and not done.done):
         return
     pace = done.pace
     if pace and pace.paused_until and pace.paused_until > datetime.now(UTC):
@@ -40,7 +47,7 @@ def draw(prepared: PreparedRun, done: RunProgress, *, going: bool = False) -> No
             widgets.plain(f"Everybody waits until {until:%H:%M:%S}: {pace.paused_why}"), icon=":material/pause_circle:"
         )
     figures = [*_tokens(done), _cost(prepared, done)]
-    if not done.finished:
+    if not (done.finished or waiting):
         figures = [*_speed(pace, going=going), *figures, _forecast(prepared, done)]
     for column, figure in zip(st.columns(6, gap="medium"), figures, strict=False):
         _figure(column, *figure)

@@ -75,7 +75,19 @@ def collect(study: Study, actor: Actor, prepared: PreparedRun) -> Collected:
         RightsError, InputError, ConflictError, CallError: as ``submit`` does.
     """
     actor.require(Role.LEAD, Role.ADMIN, to="collect a run's batches")
-    return asyncio.run(_look(study, actor, prepared, cap=None, submit=False))
+    return asyncio.run(_look(study, actor, prepared))
+
+
+def cancel(study: Study, actor: Actor, prepared: PreparedRun) -> Collected:
+    """Have a run's batches end early, and collect what was answered by then; the rest can be asked again.
+
+    Providers take a while to end one: collect again. A batch that its provider does not know any more is given up.
+
+    Raises:
+        RightsError, InputError, ConflictError, CallError: as ``submit`` does.
+    """
+    actor.require(Role.LEAD, Role.ADMIN, to="cancel a run's batches")
+    return asyncio.run(_look(study, actor, prepared, cancel=True))
 
 
 def wait(
@@ -150,7 +162,15 @@ def take_results(study: Study, actor: Actor, prepared: PreparedRun, path: Path) 
     )
 
 
-async def _look(study: Study, actor: Actor, prepared: PreparedRun, *, cap: Cap | None, submit: bool) -> Collected:
+async def _look(
+    study: Study,
+    actor: Actor,
+    prepared: PreparedRun,
+    *,
+    cap: Cap | None = None,
+    submit: bool = False,
+    cancel: bool = False,
+) -> Collected:
     settings = prepared.run.labeler
     require_ready(study, settings)
     _batching(study, prepared, None)  # a labeler that takes no batches is refused before its server is asked anything
@@ -161,6 +181,7 @@ async def _look(study: Study, actor: Actor, prepared: PreparedRun, *, cap: Cap |
         prepared.texts,
         actor=actor.name,
         submit=submit,
+        cancel=cancel,
         constraint=await capability(study, settings) if submit else None,
         cap=cap,
         runner_id=f"{socket.gethostname()}:{os.getpid()}",
