@@ -22,6 +22,7 @@ PAGES = [
     "accept",
     "history",
     "leaderboard",
+    "review",
     "people",
 ]
 
@@ -61,6 +62,8 @@ def test_a_page_of_the_demo_study_refuses_its_lead_nothing(open_page: Open, demo
         ("revise", "Lea", "There is no prompt yet"),
         ("accept", "Lea", "No candidate is waiting"),
         ("history", "Lea", "There is no prompt yet"),
+        ("review", "Lea", "No generated report has been reviewed yet."),
+        ("review", "Rita", "No report waits for Rita."),
         ("leaderboard", "Lea", "none is accepted yet"),
     ],
 )

@@ -10,25 +10,29 @@ import pkgutil
 import shutil
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
 import workbench.workflow as rooms
 from workbench.domain.actors import Actor, Role
+from workbench.domain.annotations import Annotation
 from workbench.domain.cohorts import Cohort, Purpose
 from workbench.domain.data_use import Basis
 from workbench.domain.error_kinds import ErrorKind
 from workbench.domain.findings import State
 from workbench.domain.prompts import Decision, Prompt, RevisionStatus
 from workbench.domain.references import Reference
+from workbench.domain.reviews import Judgement
 from workbench.domain.runs import Extraction, ExtractionStatus
 from workbench.errors import RightsError, WorkbenchError
 from workbench.evaluation.mistakes import MistakeKind
+from workbench.formats.chexpert import OBSERVATIONS
 from workbench.labelers.error_kinds import Cause
 from workbench.prompting.files import parse_prompt, prompt_text
-from workbench.formats.chexpert import OBSERVATIONS
 from workbench.running import process
+from workbench.storage import annotations
 from workbench.storage import leaderboard as leaderboard_store
 from workbench.storage.database import Database
 from workbench.storage.leaderboard import DataSetRecord
@@ -41,15 +45,16 @@ from workbench.workflow import (
     batches,
     blindness,
     browse,
+    chexpert,
     cohorts,
     compare,
     data_use,
-    chexpert,
     doubted,
     doubts,
     drafts,
     errors,
     export,
+    extractor,
     highlighting,
     history,
     ingest,
@@ -61,9 +66,12 @@ from workbench.workflow import (
     people,
     practice,
     prompts,
+    propose,
     ran_score,
     raters,
     reference,
+    review,
+    review_results,
     revise,
     rounds,
     run,
@@ -80,7 +88,8 @@ from workbench.workflow.opening import NewStudy, init_study, read_study
 from workbench.workflow.score import Score
 from workbench.workflow.study import Study
 
-# Who tries. Rita and Lara rate in the round; Lara is everything else besides. Otto rates, but not in this round.
+# Who tries. Rita and Lara rate in the round; Lara is everything else besides. Otto rates, but not in this round, and so
+# does Reva, who takes part in an open review of generated reports.
 ROLES = {
     "Rita": {Role.RATER},
     "Lara": {Role.RATER, Role.LEAD, Role.ADMIN, Role.ADJUDICATOR},
@@ -88,13 +97,14 @@ ROLES = {
     "Adam": {Role.ADMIN},
     "Jude": {Role.ADJUDICATOR},
     "Otto": {Role.RATER},
+    "Reva": {Role.RATER},
     "Nobody": set[Role](),
 }
 ACTORS = {name: Actor(name, frozenset(roles)) for name, roles in ROLES.items()}
-IN_ROUND = ("Rita", "Lara", "Otto")  # who must see nothing of the results while it is open: Otto only rates
+IN_ROUND = ("Rita", "Lara", "Otto", "Reva")  # who must see nothing of the results while it is open: two only rate
 SIX = ["Rita", "Lara", "rater3", "rater4", "rater5", "rater6"]
 EVERYBODY = set(ROLES) - {"Nobody"}
-RATERS = {"Rita", "Lara", "Otto"}
+RATERS = {"Rita", "Lara", "Otto", "Reva"}
 EDITORS = {"Lena", "Adam", "Lara"}  # leads and admins
 JUDGES = {"Jude", "Lara"}
 LEADS = {"Lena", "Lara"}
@@ -161,6 +171,12 @@ def _scored(study: Study, prompt: Prompt, vote: Reference) -> Score:
     return score.score_run(study, lara, prepared.run.hash, vote)
 
 
+def _ratings(folder: Path) -> Path:
+    path = folder / "ratings.csv"
+    path.write_text("study_id,system,reviewer,rating\ns1,a,Elsewhere,1\n")
+    return path
+
+
 @pytest.fixture(scope="module")
 def made(tmp_path_factory: pytest.TempPathFactory) -> World:
     """The world with its round closed; tests work on copies."""
@@ -202,7 +218,14 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> World:
     scored = _scored(study, candidate, vote)
     pairs = aside / "a.csv"
     pairs.write_text("study_id,reference,generated\ns1,Pneumothorax.,Clear.\n")
-    systems.add_systems(study, lara, systems.add_data_set(study, lara, pairs), [systems.System(pairs)])
+    known_pairs = systems.add_data_set(study, lara, pairs)
+    systems.add_systems(study, lara, known_pairs, [systems.System(pairs)])
+    review_results.import_ratings(study, lara, known_pairs, _ratings(aside))
+    more = aside / "b.csv"
+    more.write_text("study_id,reference,generated\ns2,Clear.,Clear lungs.\n")
+    reviewed = systems.add_data_set(study, lara, more)
+    systems.add_systems(study, lara, reviewed, [systems.System(more)])
+    review.open_review(study, lara, reviewed, reviewers=["Reva"])
     people.add(study, ACTORS["Lara"], "Rita")  # has an account; the others act by study.toml
     study.database.close()
     return World(study, aside / "study", development, vote, tied, scored, candidate)
@@ -234,6 +257,11 @@ class Call:
 def _results(who: set[str]) -> dict[str, set[str]]:
     """What shows labels of others, agreement, a reference or a labeler's output."""
     return {"open": who - set(IN_ROUND), "closed": who}
+
+
+def _system_scores() -> dict[str, set[str]]:
+    """What shows scores of generated reports, or which system wrote them: kept from who reviews them besides."""
+    return _results(EVERYBODY - {"Reva"})
 
 
 def _accept(world: World, actor: Actor) -> object:
@@ -284,16 +312,22 @@ def _scores(world: World) -> Path:
     return path
 
 
-def _data_set(world: World) -> DataSetRecord:
-    """A data set with one system, as somebody got hold of it when they might."""
-    with world.study.database.read() as conn:
 def _chexpert(world: World) -> Path:
     path = world.out("csv")
     path.write_text(",".join(["report_id", *OBSERVATIONS]) + "\nr1" + "," * len(OBSERVATIONS) + "\n")
     return path
 
 
+def _data_set(world: World) -> DataSetRecord:
+    """A data set with one system, as somebody got hold of it when they might."""
+    with world.study.database.read() as conn:
         return leaderboard_store.data_sets(conn)[0]
+
+
+def _in_review(world: World) -> DataSetRecord:
+    """The data set whose review is open."""
+    with world.study.database.read() as conn:
+        return leaderboard_store.data_sets(conn)[1]
 
 
 def _scoring(world: World) -> ran_score.Scoring:
@@ -338,19 +372,23 @@ CALLS = {
         lambda w, a: batches.write_requests(w.study, a, w.score.prepared, w.out("jsonl")), EDITORS, fails=True
     ),
     "blindness.blinding_round": Call(lambda w, a: blindness.blinding_round(w.study, a), set(ROLES)),
+    "blindness.require_no_review": Call(
+        lambda w, a: blindness.require_no_review(w.study, a, "see"), set(ROLES) - {"Reva"}
+    ),
+    "blindness.reviewing": Call(lambda w, a: blindness.reviewing(w.study, a), set(ROLES)),
     "blindness.require_sighted": Call(lambda w, a: blindness.require_sighted(w.study, a, "see"), **_results(EVERYBODY)),
     "browse.list_reports": Call(lambda w, a: browse.list_reports(w.study, a), EVERYBODY),
     "browse.rating_progress": Call(lambda w, a: browse.rating_progress(w.study, a, "development"), EDITORS | JUDGES),
     "browse.read_report": Call(lambda w, a: browse.read_report(w.study, a, "r1"), EVERYBODY),
     "browse.rendered": Call(lambda w, a: browse.rendered(w.study, a, w.candidate, "r1"), EVERYBODY),
     "browse.state_counts": Call(lambda w, a: browse.state_counts(w.study, a, w.score), **_results(EDITORS | JUDGES)),
+    "chexpert.chexpert_benchmark": Call(
+        lambda w, a: chexpert.chexpert_benchmark(w.study, a, w.score, _chexpert(w)), **_results(EDITORS)
+    ),
     "cohorts.allocate": Call(
         lambda w, a: cohorts.allocate(w.study, a, "more", Purpose.TAXONOMY, size=1, preview=True), EDITORS
     ),
     "cohorts.define": Call(lambda w, a: cohorts.define(w.study, a, "more", Purpose.TAXONOMY, ["n2"]), EDITORS),
-    "chexpert.chexpert_benchmark": Call(
-        lambda w, a: chexpert.chexpert_benchmark(w.study, a, w.score, _chexpert(w)), **_results(EDITORS)
-    ),
     "cohorts.expected_positives": Call(
         lambda w, a: cohorts.expected_positives(w.study, a, w.development), **_results(EDITORS)
     ),
@@ -398,20 +436,24 @@ CALLS = {
     "export.export_votes": Call(
         lambda w, a: export.export_votes(w.study, a, "development", w.out("csv")), set(), EDITORS
     ),
+    "extractor.labeler_errors": Call(
+        lambda w, a: extractor.labeler_errors(w.study, a, _scoring(w)), **_results(EVERYBODY)
+    ),
+    "extractor.write_blinded": Call(
+        lambda w, a: extractor.write_blinded(w.study, a, _data_set(w), w.out("csv")), **_results(EDITORS)
+    ),
     "highlighting.phrases": Call(lambda w, a: highlighting.phrases(w.study, a), RATERS),
     "history.history": Call(lambda w, a: history.history(w.study, a, w.vote), **_results(EVERYBODY)),
     "history.series": Call(lambda w, a: history.series(w.study, a, w.vote), **_results(EVERYBODY)),
     "ingest.import_labels": Call(lambda w, a: ingest.import_labels(w.study, a, w.out("none")), EDITORS, fails=True),
     "ingest.import_reports": Call(_reports, EDITORS),
     "labelers.say_hello": Call(lambda w, a: labelers.say_hello(w.study, a, "none"), EDITORS, fails=True),
-    "leaderboard.leaderboard": Call(
-        lambda w, a: leaderboard.leaderboard(w.study, a, _data_set(w)), **_results(EVERYBODY)
-    ),
+    "leaderboard.leaderboard": Call(lambda w, a: leaderboard.leaderboard(w.study, a, _data_set(w)), **_system_scores()),
     "looks.record_look": Call(lambda w, a: looks.record_look(w.study, a, w.development, "try", "0" * 64), EDITORS),
     "metrics.import_scores": Call(
         lambda w, a: metrics.import_scores(w.study, a, _data_set(w), _scores(w)), **_results(EDITORS)
     ),
-    "metrics.imported": Call(lambda w, a: metrics.imported(w.study, a, _data_set(w)), **_results(EVERYBODY)),
+    "metrics.imported": Call(lambda w, a: metrics.imported(w.study, a, _data_set(w)), **_system_scores()),
     "methods.export_methods": Call(
         lambda w, a: methods.export_methods(w.study, a, w.score, w.out(a.name)), set(), EDITORS
     ),
@@ -437,12 +479,8 @@ CALLS = {
     "ran_score.label_systems": Call(
         lambda w, a: ran_score.label_systems(w.study, a, _data_set(w)), **_results(EDITORS)
     ),
-    "ran_score.pair_of": Call(
-        lambda w, a: ran_score.pair_of(w.study, a, _scoring(w), "a", "s1"), **_results(EVERYBODY)
-    ),
-    "ran_score.score_systems": Call(
-        lambda w, a: ran_score.score_systems(w.study, a, _data_set(w)), **_results(EVERYBODY)
-    ),
+    "ran_score.pair_of": Call(lambda w, a: ran_score.pair_of(w.study, a, _scoring(w), "a", "s1"), **_system_scores()),
+    "ran_score.score_systems": Call(lambda w, a: ran_score.score_systems(w.study, a, _data_set(w)), **_system_scores()),
     "raters.benchmark_of": Call(lambda w, a: raters.benchmark_of(w.study, a, w.vote), set(), EDITORS | JUDGES),
     "raters.rater_statistics": Call(
         lambda w, a: raters.rater_statistics(w.study, a, w.vote, resamples=2), set(), EDITORS | JUDGES
@@ -456,6 +494,19 @@ CALLS = {
     ),
     "reference.summarize": Call(lambda w, a: reference.summarize(w.study, a, w.vote), set(), EVERYBODY),
     "reference.votes_of": Call(lambda w, a: reference.votes_of(w.study, a, w.vote), set(), EDITORS | JUDGES),
+    "review.close_review": Call(lambda w, a: review.close_review(w.study, a, _in_review(w)), LEADS),
+    "review.desks": Call(lambda w, a: review.desks(w.study, a), RATERS | JUDGES),
+    "review.open_item": Call(lambda w, a: review.open_item(w.study, a, "review-1", 0), {"Reva"}),
+    "review.open_review": Call(lambda w, a: review.open_review(w.study, a, _data_set(w), reviewers=["Otto"]), LEADS),
+    "review.progress": Call(lambda w, a: review.progress(w.study, a), EDITORS),
+    "review.rate": Call(lambda w, a: review.rate(w.study, a, "review-1", 0, Judgement(3)), {"Reva"}),
+    "review_results.export_ratings": Call(
+        lambda w, a: review_results.export_ratings(w.study, a, _data_set(w), w.out("csv")), **_results(EDITORS)
+    ),
+    "review_results.import_ratings": Call(
+        lambda w, a: review_results.import_ratings(w.study, a, _data_set(w), _ratings(w.folder)), EDITORS
+    ),
+    "review_results.results": Call(lambda w, a: review_results.results(w.study, a, _data_set(w)), **_system_scores()),
     "revise.try_prompt": Call(lambda w, a: revise.try_prompt(w.study, a, w.candidate, w.score), **_results(EDITORS)),
     "rounds.close_round": Call(lambda w, a: rounds.close_round(w.study, a, "development"), LEADS, fails=True),
     "rounds.kept_because": Call(lambda w, a: rounds.kept_because(w.study, a, "development"), LEADS),
@@ -503,7 +554,10 @@ CALLS = {
     ),
     "systems.data_sets": Call(lambda w, a: systems.data_sets(w.study, a), **_results(EVERYBODY)),
     "systems.find_data_set": Call(lambda w, a: systems.find_data_set(w.study, a), **_results(EVERYBODY)),
-    "systems.submissions": Call(lambda w, a: systems.submissions(w.study, a, _data_set(w)), **_results(EVERYBODY)),
+    "systems.submissions": Call(lambda w, a: systems.submissions(w.study, a, _data_set(w)), **_system_scores()),
+    "propose.proposals": Call(
+        lambda w, a: propose.proposals(w.study, a, w.score, FINDINGS[0], by="rules"), set(), EDITORS, fails=True
+    ),  # it is shown errors, as errors.mistakes tells them; the rules ask no model
     "suggest.suggestions": Call(lambda w, a: suggest.suggestions(w.study, a, w.score), **_results(EDITORS)),
     "suggest.decide_suggestions": Call(
         lambda w, a: suggest.decide_suggestions(w.study, a, w.score, w.candidate), **_results(EDITORS)
@@ -530,7 +584,7 @@ NAMES_AND_COUNTS = {  # names, counts, states of work and texts of prompts: ever
     "cohorts.get_cohort", "cohorts.list_cohorts", "cohorts.locked_report_ids", "cohorts.require_unlocked",
     "practice.practice_file", "prompts.find_revision", "prompts.prompt_file", "prompts.revisions",
     "reference.asked_for", "reference.cohort_of", "reference.require_closed", "roster.account_actor",
-    "roster.read_roster", "rounds.last_round", "rounds.round_of",
+    "review_results.rated_data_sets", "roster.read_roster", "rounds.last_round", "rounds.round_of",
     "rounds.withdrawn_rounds", "run.ended", "run.last_words", "run.list_records",
     "run.list_runs", "run.load", "run.progress", "run.unanswered", "sign_in.has_accounts",
 }  # fmt: skip
@@ -542,14 +596,16 @@ VALUES_ONLY = {  # they tell of nothing but what they are given
     "drawing.joined", "drawing.weights", "opening.default_people", "passwords.code_fits", "passwords.hash_code",
     "people.may_give",
     "passwords.hash_password", "passwords.new_code", "passwords.password_fits", "passwords.require_password",
-    "reference.truth_codes", "revise.with_finding", "revise.with_guidance", "roster.told",
+    "reference.truth_codes", "review.shown", "review.text_hash",
+    "votes.items_of", "revise.with_finding", "revise.with_guidance", "roster.told",
     "run.key_of", "run.require_price",
     "score.arrays", "score.prediction_codes", "slow_down.wait_after", "study.current_user",
     "study.with_policies", "export.refuse_own_file", "versions.difference",
     "leaderboard_files.coverage_words", "leaderboard_files.direction", "leaderboard_files.facts_of",
     "leaderboard_files.figure_words", "leaderboard_files.page_of", "leaderboard_files.policy_words",
     "leaderboard_files.rank_words", "leaderboard_files.write_leaderboard", "leaderboard_json.board_json",
-    "leaderboard_json.facts_json", "leaderboard.metric_correlations", "metrics.list_metrics",
+    "leaderboard_json.facts_json", "extractor.order_words", "leaderboard_files.error_rows",
+    "leaderboard.metric_correlations", "metrics.list_metrics",
     "leaderboard_json.score_json", "ran_score.studies_with",
 }  # fmt: skip
 THE_DOOR = {  # they find out who somebody is, and are refused by password, code, address or token
@@ -565,9 +621,10 @@ ON_THIS_COMPUTER = {  # they act on files that whoever calls can read or write a
 PRACTICE = {"practice.check", "practice.load"}  # reports outside the study that hold nobody's labels
 AFTER_ASKING = {"run.execute", "splits.reports_of"}  # they go on with what a call that asks has handed out
 INNER = {  # parts of the calls above, which ask; nothing outside the workflow uses them
-    "benchmarks.keep", "doubted.put_forward", "extracting.ask", "extracting.codes_of",
+    "benchmarks.keep", "review.view_of", "doubted.put_forward", "extracting.ask", "extracting.codes_of",
     "extracting.mentions_of", "reference.first_look_in", "rounds.close_in", "run.label_texts",
-    "ran_score.reading_of", "slow_down.count", "slow_down.forgive", "unsubmitted.unsubmitted_in", "votes.in_order",
+    "ran_score.reading_of", "slow_down.count", "slow_down.forgive", "suggest.not_declined", "suggest.offer_of",
+    "unsubmitted.unsubmitted_in", "votes.in_order",
     "votes.read_votes", "votes.with_second_readings",
 }  # fmt: skip
 WITHOUT_ACTOR = NAMES_AND_COUNTS | VALUES_ONLY | THE_DOOR | ON_THIS_COMPUTER | PRACTICE | AFTER_ASKING | INNER
@@ -662,3 +719,30 @@ def test_nobody_is_shown_the_positives_to_expect_by_drawing_a_cohort_while_they_
 
     assert drawn("Lara") is None
     assert drawn("Lena") is not None
+
+
+def test_a_reference_on_a_locked_cohort_is_kept_from_whoever_edits_prompts(made: World, tmp_path: Path) -> None:
+    world = _world(made, tmp_path / "study", taking_labels=False)
+    study, lara = world.study, ACTORS["Lara"]
+    locked = cohorts.define(study, lara, "validation", Purpose.VALIDATION, ["n2"])
+    with study.database.write() as conn:
+        said = {"pneumothorax": State.PRESENT}
+        for name in SIX:
+            annotations.append(conn, Annotation("n2", name, said, True, datetime.now(UTC), study.label_set.hash))
+    name, named = reference.freeze(study, lara, "validation").name, "see its reference"
+    calls: list[Callable[[Actor], Reference]] = [
+        lambda a: reference.get_reference(study, a, name),
+        lambda a: reference.get_reference(study, a, reference.list_references(study, a)[-1].hash[:8]),
+        lambda a: reference.reference_on(study, a, locked),
+    ]
+    for call in calls:
+        for person in sorted(EDITORS):
+            with pytest.raises(RightsError, match=named):
+                call(ACTORS[person])
+        for person in sorted(EVERYBODY - EDITORS):
+            assert call(ACTORS[person]).name == name
+    cohorts.unlock(study, lara, "validation", reason="final", details=UNLOCK)
+    for call in calls:
+        for person in sorted(EDITORS):
+            assert call(ACTORS[person]).items
+    assert not hasattr(reference.list_references(study, lara)[-1], "items")

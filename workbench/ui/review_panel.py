@@ -82,7 +82,6 @@ def _outcome(here: state.Here, found: Outcome) -> None:
         width="stretch",
     )
     scale = " · ".join(f"{step} {words.lower()}" for step, words in RATINGS.items())
-    agreement = found.agreement
     st.caption(
         widgets.plain(
             f"{scale}. By {', '.join(f'{name} ({n})' for name, n in found.reviewers.items())}"
@@ -91,22 +90,37 @@ def _outcome(here: state.Here, found: Outcome) -> None:
             + ("." if found.patients_known else "; one patient per study assumed.")
         )
     )
-    st.markdown(
-        f"**Agreement of the reviewers** on {agreement.items} texts: ordinal alpha "
-        f"{widgets.figure_text(agreement.alpha, 2)}, equal {widgets.figure_text(agreement.percent, 2)}, within one "
-        f"step {widgets.figure_text(agreement.within_one, 2)}."
-    )
-    left, right = st.columns(2, gap="large")
+    left, right = st.columns([9, 11], gap="large")
     with left:
+        st.markdown("**Agreement of the reviewers**")
+        _agreement(found)
+    with right:
         st.markdown("**Agreement of metrics with the reviewers**")
         _metrics(found)
-    with right:
-        st.markdown("**Faults marked**, by how many ratings")
-        rows = [row for one in found.systems for row in _faults(here, one)]
-        if rows:
-            st.dataframe(rows, hide_index=True, width="stretch")
-        else:
-            st.caption("None.")
+    st.markdown("**Faults marked**, by how many ratings")
+    rows = [row for one in found.systems for row in _faults(here, one)]
+    if rows:
+        st.dataframe(rows, hide_index=True, width="stretch")
+    else:
+        st.caption("None.")
+
+
+def _agreement(found: Outcome) -> None:
+    agreement = found.agreement
+    figures = {
+        "ordinal alpha (Krippendorff)": agreement.alpha,
+        "equal ratings": agreement.percent,
+        "at most one step apart": agreement.within_one,
+    }
+    st.dataframe(
+        [
+            {"of two reviewers": name, "value (95 %)": widgets.figure_text(value, 2), "texts": value.n}
+            for name, value in figures.items()
+        ],
+        hide_index=True,
+        width="stretch",
+    )
+    st.caption("Alpha is 1 where all agree and about 0 where ratings are given at random.")
 
 
 def _metrics(found: Outcome) -> None:

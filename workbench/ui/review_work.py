@@ -25,7 +25,7 @@ _STYLE = """<style>
 .wb-banner {margin-right: 3.5rem}
 .stApp {--wb-above: calc(10.2rem + var(--wb-banner, 0rem) + var(--wb-done, 0rem))}
 .stApp:has(.wb-banner) {--wb-banner: 2.2rem}
-.stApp:has(.st-key-review_done) {--wb-done: 4.3rem}
+.stApp:has(.st-key-review_done) {--wb-done: 4.6rem}
 .st-key-review_head {margin-bottom: -.55rem}
 .st-key-review_head h2 {padding: 0}
 [data-testid=stMain]:focus-visible {outline: none; box-shadow: none; border-color: transparent}

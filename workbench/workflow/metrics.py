@@ -12,7 +12,7 @@ from workbench.metrics.base import Metric
 from workbench.metrics.registry import METRICS
 from workbench.storage import leaderboard as store
 from workbench.storage.leaderboard import DataSetRecord, MetricScores
-from workbench.workflow.blindness import require_sighted
+from workbench.workflow.blindness import require_no_review, require_sighted
 from workbench.workflow.study import Study
 
 COMPUTED = frozenset({"ran_score", *(metric.id for metric in METRICS.values() if not metric.needs)})
@@ -40,6 +40,7 @@ def imported(study: Study, actor: Actor, data_set: DataSetRecord) -> list[Metric
         RightsError: the person rates in an open round.
     """
     require_sighted(study, actor, "see scores of generated reports")
+    require_no_review(study, actor, "see scores of generated reports")
     with study.database.read() as conn:
         return store.scores(conn, data_set.hash)
 

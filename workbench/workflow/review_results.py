@@ -138,7 +138,7 @@ def results(
     require_no_review(study, actor, "see what reviewers said")
     with study.database.snapshot() as conn:
         _check_closed(conn, data_set)
-        every = rated_pairs(conn, data_set)
+        every = _rated_pairs(conn, data_set)
         studies = system_store.studies(conn, data_set.hash)
         reviews = tuple(view_of(conn, review) for review in store.list_all(conn, data_set.hash))
     pairs = [pair for pair in every if pair.current]
@@ -189,7 +189,7 @@ def export_ratings(study: Study, actor: Actor, data_set: DataSetRecord, path: Pa
     refuse_own_file(study, path)
     with study.database.snapshot() as conn:
         _check_closed(conn, data_set)
-        pairs = rated_pairs(conn, data_set)
+        pairs = _rated_pairs(conn, data_set)
     findings = (*study.label_set.ids, OTHER)
     rows = (
         (
@@ -248,7 +248,7 @@ def import_ratings(
     return Imported(data_set, len(read), _names(r.system for r in read), _names(r.reviewer for r in read))
 
 
-def rated_pairs(conn: Connection, data_set: DataSetRecord) -> list[RatedPair]:
+def _rated_pairs(conn: Connection, data_set: DataSetRecord) -> list[RatedPair]:
     """Return the last rating of each study, system and reviewer, by system, study and reviewer."""
     patients = {s.id: s.patient_id for s in system_store.studies(conn, data_set.hash)}
     read = _Reader(conn, data_set)
