@@ -27,6 +27,7 @@ from workbench.cli import (
     run,
     scoring,
     study,
+    trust,
 )
 
 app = typer.Typer(
@@ -72,6 +73,7 @@ history.register(app)
 scoring.register(app)
 chexpert.register(app)
 app.add_typer(metrics.metrics_app, name="metrics")
+trust.register(app)
 label.register(app)
 app.add_typer(review.review_app, name="review")
 app.add_typer(labelers.labeler_app, name="labeler")

@@ -1,0 +1,171 @@
+"""The command that tests which metric of generated reports can be trusted: trust."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.table import Table
+
+from workbench.cli.options import AsOption, EncodingOption, JsonOption, StudyOption
+from workbench.cli.output import Output, figure, table
+from workbench.cli.scoring import LabelerOption, RevisionOption, TaskOption
+from workbench.domain.hashing import short
+from workbench.domain.pairs import EditedPair
+from workbench.errors import InputError
+from workbench.formats.alterations import read_alterations
+from workbench.formats.pairs import read_pair_scores, read_pairs
+from workbench.formats.reports import iter_reports
+from workbench.running.spending import Cap
+from workbench.workflow import trust
+from workbench.workflow.opening import open_study
+from workbench.workflow.systems import DEFAULT_TASK
+from workbench.workflow.trust import DEFAULT_METRICS, MetricTrust, TrustTable
+from workbench.workflow.trust_files import trust_json, words, write_trust
+
+SHIPPED_WORDS = Path(__file__).resolve().parents[2] / "data" / "alterations.yaml"
+
+
+def register(app: typer.Typer) -> None:
+    """Add this command to the program."""
+    app.command("trust")(trust_command)
+
+
+def trust_command(
+    reports: Annotated[
+        Path | None, typer.Argument(help="Reports of any kind, from which edited copies are made.", metavar="FILE")
+    ] = None,
+    *,
+    pairs: Annotated[
+        Path | None, typer.Option(help="Pairs made by people (or pairs.csv of before) instead of reports.")
+    ] = None,
+    form: Annotated[str | None, typer.Option("--format", help="csv, jsonl, parquet, openi or mimic.")] = None,
+    column: Annotated[list[str] | None, typer.Option(help="Which column holds what, as in import reports.")] = None,
+    count: Annotated[int, typer.Option("--reports", min=1, help="How many reports are edited.")] = 500,
+    seed: Annotated[int, typer.Option(help="Of the sample and of the edits.")] = 1,
+    words_file: Annotated[Path | None, typer.Option("--words", help="Word list of the edits; the shipped one.")] = None,
+    metric: Annotated[list[str] | None, typer.Option(help="A metric computed here; give it once per metric.")] = None,
+    scores: Annotated[
+        Path | None, typer.Option(help="Scores of the pairs computed elsewhere: pair_id, metric, value.")
+    ] = None,
+    higher_is_better: Annotated[list[str] | None, typer.Option(help="A metric of --scores, so.")] = None,
+    lower_is_better: Annotated[list[str] | None, typer.Option(help="A metric of --scores, so.")] = None,
+    revision: RevisionOption = None,
+    labeler: LabelerOption = "rules",
+    task: TaskOption = DEFAULT_TASK,
+    max_tokens: Annotated[int | None, typer.Option(min=0, help="Stop a model before it has taken more.")] = None,
+    encoding: EncodingOption = "utf-8",
+    out: Annotated[
+        Path | None, typer.Option("--out", "-o", help="Folder for table, picture and pairs.", metavar="FOLDER")
+    ] = None,
+    study: StudyOption = None,
+    as_name: AsOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Test which metric can be trusted: does it drop for an error that matters, and not for other words?
+
+    Reports are edited by rule, in ways that matter and in harmless ones; every metric compares each edited copy with
+    the original. Pairs made by people are taken as well (`pair_id`, `significant`, `reference`, `generated`).
+
+    \b
+    Examples:
+      workbench trust reports.csv --reports 500 -o trust
+      workbench trust openi.csv --format openi --metric ran_score --metric bleu4 -o trust
+      workbench trust --pairs trust/pairs.csv --scores bertscore.csv -o trust
+    """
+    opened, said = open_study(study), Output(as_json)
+    actor = opened.actor(as_name)
+    if pairs is not None and reports is None:
+        made = read_pairs(pairs, encoding=encoding)
+    elif reports is not None and pairs is None:
+        source = iter_reports(reports, form=form, columns=_columns(column or []), encoding=encoding)
+        made = trust.make_pairs(source, read_alterations(words_file or SHIPPED_WORDS), count=count, seed=seed)
+    else:
+        raise InputError("Name a file of reports to edit, or pairs with --pairs FILE; one of the two.")
+    cap = Cap(max_tokens, None)
+    found = trust.measure(
+        opened,
+        actor,
+        made,
+        metrics=metric or DEFAULT_METRICS,
+        scores=read_pair_scores(scores, encoding=encoding) if scores else None,
+        directions=_directions(higher_is_better or [], lower_is_better or []),
+        revision=revision,
+        labeler=labeler,
+        task=task,
+        cap=cap if cap.set else None,
+    )
+    _answer(found, made, out, said)
+
+
+def _columns(given: list[str]) -> dict[str, str] | None:
+    pairs = [one.partition("=") for one in given]
+    if wrong := next((name for name, mark, column in pairs if not (mark and column)), None):
+        raise InputError(f"--column {wrong} does not say which column; write it as id=StudyID.")
+    return {name: column for name, _, column in pairs} or None
+
+
+def _directions(higher: list[str], lower: list[str]) -> dict[str, bool]:
+    if both := next((metric for metric in higher if metric in lower), None):
+        raise InputError(f"{both} is said to be better both higher and lower; say one.")
+    return {**dict.fromkeys(higher, True), **dict.fromkeys(lower, False)}
+
+
+def _answer(found: TrustTable, made: list[EditedPair], out: Path | None, said: Output) -> None:
+    written = write_trust(found, made, out) if out else []
+    said.answer(
+        {**trust_json(found), "written": [str(path) for path in written]},
+        _overall(found),
+        _by_kind(found, significant=True),
+        _by_kind(found, significant=False),
+        *(
+            f"{metric.name} does not notice: {', '.join(map(words, metric.blind_to))}."
+            for metric in found.metrics
+            if metric.blind_to
+        ),
+        f"{found.reports} reports, {sum(found.by_kind.values())} edits ({short(found.pairs_hash)}), {found.task}; "
+        f"Ran Score of a pair by revision {found.revision} ({short(found.reading.prompt.hash)}) and labeler "
+        f"{found.reading.labeler.name}.",
+        *([f"Written: {', '.join(map(str, written))}."] if written else []),
+    )
+
+
+def _overall(found: TrustTable) -> Table:
+    columns = ["metric", "probability (95 %)", "discrimination", "robustness", "threshold", "matter / harmless"]
+    return table(
+        "Does an error that matters cost more than a harmless edit?",
+        columns,
+        [
+            (
+                metric.name,
+                figure(metric.trust.probability),
+                figure(metric.trust.discrimination),
+                figure(metric.trust.robustness),
+                "-" if metric.trust.threshold is None else f"{metric.trust.threshold:.3f}",
+                f"{metric.trust.n_significant} / {metric.trust.n_harmless}",
+            )
+            for metric in found.metrics
+        ],
+    )
+
+
+def _by_kind(found: TrustTable, *, significant: bool) -> Table:
+    title = "Probability by kind: errors that matter" if significant else "Probability by kind: harmless edits"
+    kinds = [kind.kind for kind in found.metrics[0].trust.kinds if kind.significant is significant]
+    return table(
+        title,
+        ["kind", "n", *(metric.name for metric in found.metrics), *(["not noticed"] if significant else [])],
+        [
+            (
+                words(kind),
+                found.by_kind[kind],
+                *(figure(metric.trust.of(kind).probability) for metric in found.metrics),
+                *([" / ".join(_unnoticed(metric, kind) for metric in found.metrics)] if significant else []),
+            )
+            for kind in kinds
+        ],
+    )
+
+
+def _unnoticed(metric: MetricTrust, kind: str) -> str:
+    found = metric.trust.of(kind)
+    return f"{100 * found.blind / found.right.n:.0f} %" if found.right.n else "-"

@@ -1,0 +1,246 @@
+"""Which metric of generated reports can be trusted: tested on reports that were edited in known ways (method 23).
+
+Pairs are made by rule from any reports, or come from people. Every metric compares the edited report with the original;
+Ran Score is that of one pair, F1 over the findings that one prompt and labeler read in the two texts.
+"""
+
+import random
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from workbench.domain.actors import Actor, Role
+from workbench.domain.findings import FAILED, State
+from workbench.domain.hashing import content_hash
+from workbench.domain.pairs import EditedPair
+from workbench.domain.reports import Report
+from workbench.errors import InputError
+from workbench.evaluation.consensus import per_finding
+from workbench.evaluation.intervals import SEED, Numbers
+from workbench.evaluation.ran_score import cells_of, report_f1
+from workbench.evaluation.trust import RESAMPLES, Trust, drops, trust
+from workbench.formats.pairs import PairScores, unedited_id
+from workbench.formats.systems import select
+from workbench.metrics.registry import METRICS, core, get, text_scores
+from workbench.running.spending import Cap
+from workbench.text.alteration_words import AlterationWords
+from workbench.text.alterations import alterations
+from workbench.workflow.blindness import require_sighted
+from workbench.workflow.extracting import Progress, Reading, ask, codes_of
+from workbench.workflow.ran_score import Codes, reading_of
+from workbench.workflow.study import Study
+from workbench.workflow.systems import DEFAULT_TASK
+
+RAN_SCORE = "ran_score"
+DEFAULT_METRICS = (RAN_SCORE, "bleu2_rexrank", "rouge_l")
+_BLIND_FROM = 0.5  # share of a kind's edits that a metric does not notice at all
+
+
+@dataclass(frozen=True, slots=True)
+class MetricTrust:
+    """One metric: its name and direction, and how far it can be trusted."""
+
+    id: str
+    name: str
+    higher_is_better: bool
+    trust: Trust
+
+    @property
+    def blind_to(self) -> tuple[str, ...]:
+        """Return the significant kinds of edit of which the metric does not notice at least half at all."""
+        return tuple(
+            kind.kind
+            for kind in self.trust.kinds
+            if kind.significant and kind.right.n and kind.blind >= _BLIND_FROM * kind.right.n
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class TrustTable:
+    """What was tested on what. ``pairs_hash`` identifies the pairs with their texts; ``by_kind`` counts them."""
+
+    metrics: tuple[MetricTrust, ...]
+    reading: Reading
+    revision: int
+    task: str
+    pairs_hash: str
+    reports: int
+    by_kind: Mapping[str, int]
+
+
+def make_pairs(reports: Iterable[Report], words: AlterationWords, *, count: int, seed: int) -> list[EditedPair]:
+    """Return edited copies of a seeded sample of reports, each kind of edit that applies at most once per report.
+
+    Reports that no kind applies to (blank, in another language) are passed over and others take their place.
+
+    Raises:
+        InputError: no report can be edited.
+    """
+    drawn = sorted(reports, key=lambda report: report.id)
+    random.Random(seed).shuffle(drawn)  # noqa: S311 - a draw that is repeatable, not a secret
+    pairs: list[EditedPair] = []
+    edited = 0
+    for report in drawn:
+        if edited == count:
+            break
+        found = alterations(report.text, words, seed=seed)
+        pairs += [
+            EditedPair(
+                f"{report.id}:{edit.kind}",
+                report.id,
+                report.patient_id,
+                edit.kind,
+                edit.significant,
+                edit.done,
+                report.text,
+                edit.text,
+            )
+            for edit in found
+        ]
+        edited += bool(found)
+    if not pairs:
+        raise InputError("None of the reports can be edited by rule: they are blank or in another language.")
+    return pairs
+
+
+def measure(
+    study: Study,
+    actor: Actor,
+    pairs: Sequence[EditedPair],
+    *,
+    metrics: Sequence[str] = DEFAULT_METRICS,
+    scores: PairScores | None = None,
+    directions: Mapping[str, bool] | None = None,
+    revision: str | int | None = None,
+    labeler: str = "rules",
+    task: str = DEFAULT_TASK,
+    cap: Cap | None = None,
+    resamples: int = RESAMPLES,
+    on_progress: Progress = lambda *_: None,
+) -> TrustTable:
+    """Return how far each metric can be trusted.
+
+    Args:
+        study: the study.
+        actor: a lead, admin or whoever else is not rating.
+        pairs: the edits.
+        metrics: those computed here: ``ran_score`` and core metrics.
+        scores: of metrics computed elsewhere, the unedited pairs included.
+        directions: whether higher is better, for metrics of ``scores`` that are not known here.
+        revision: of the prompt that Ran Score is computed by; the highest accepted one by default.
+        labeler: the one it is computed by.
+        task: which sections are read.
+        cap: of tokens and cost, where the labeler is a model.
+        resamples: bootstrap draws over patients.
+        on_progress: told how many texts are labelled, of how many.
+
+    Raises:
+        InputError: there is no such metric, it cannot be computed here, its direction is not known, or the model
+            stopped before the end.
+        RightsError: the person rates in an open round, or the texts may not be sent to the labeler's server.
+    """
+    actor.require(*Role, to="test metrics")
+    require_sighted(study, actor, "test metrics")
+    wanted = list(dict.fromkeys(metrics))
+    _require_computable(wanted)
+    known = {name: _direction(name, directions or {}) for name in scores or {}}
+    reading, number = reading_of(study, revision=revision, labeler=labeler)
+    read = _read(pairs, task)
+    values: dict[str, tuple[Numbers, Numbers]] = {}
+    if RAN_SCORE in wanted:
+        stopped = ask(reading, read.texts, cap=cap, on_progress=on_progress)
+        if stopped:
+            raise InputError(f"{stopped} The same command goes on.")
+        values[RAN_SCORE] = _ran_scores(reading, read)
+    computed = [name for name in wanted if name != RAN_SCORE]
+    edited = text_scores(read.references, read.generated, computed)
+    unedited = text_scores(read.references, read.references, computed)
+    values |= {name: (unedited[name], edited[name]) for name in computed}
+    values |= {name: _elsewhere(of_pair, pairs) for name, of_pair in (scores or {}).items()}
+    kinds, patients = [pair.kind for pair in pairs], [pair.patient_id for pair in pairs]
+    significant = [pair.significant for pair in pairs]
+
+    def tested(name: str) -> MetricTrust:
+        higher = known[name] if name in known else name not in METRICS or METRICS[name].higher_is_better
+        dropped = drops(*values[name], higher_is_better=higher)
+        found = trust(kinds, significant, dropped, patients, resamples=resamples, seed=SEED)
+        shown = "Ran Score" if name == RAN_SCORE else METRICS[name].name if name in METRICS else name
+        return MetricTrust(name, shown, higher, found)
+
+    return TrustTable(
+        tuple(tested(name) for name in [*[n for n in wanted if n in values], *known]),
+        reading,
+        number,
+        task,
+        content_hash("pairs", [[p.id, p.kind, p.significant, p.reference, p.generated] for p in pairs]),
+        len({pair.report_id for pair in pairs}),
+        {kind: kinds.count(kind) for kind in dict.fromkeys(kinds)},
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Read:
+    """What a task reads of each pair, [pair]."""
+
+    references: list[str]
+    generated: list[str]
+
+    @property
+    def texts(self) -> list[str]:
+        return [*self.references, *self.generated]
+
+
+def _read(pairs: Sequence[EditedPair], task: str) -> _Read:
+    known: dict[str, str] = {}
+
+    def part(text: str) -> str:
+        if text not in known:
+            known[text] = select(text, task)
+        return known[text]
+
+    return _Read([part(pair.reference) for pair in pairs], [part(pair.generated) for pair in pairs])
+
+
+def _ran_scores(reading: Reading, read: _Read) -> tuple[Numbers, Numbers]:
+    """Return Ran Score of each report with itself and with its edited copy; NaN where the report could not be read."""
+    label_set = reading.study.label_set
+    policies = per_finding(label_set.prediction_policies, label_set.ids)
+    nothing = [State.NOT_MENTIONED.code] * len(label_set.ids)
+    codes = {"": nothing, **codes_of(reading, (text for text in read.texts if text.strip()))}
+    reference = np.array([codes.get(text, nothing) for text in read.references], dtype=np.int8)
+    generated = np.array([codes.get(text, nothing) for text in read.generated], dtype=np.int8)
+    usable = ~(reference == FAILED).any(axis=1)
+
+    def scored(other: Codes) -> Numbers:
+        values = np.full(len(reference), np.nan)
+        values[usable] = report_f1(cells_of(reference[usable], other[usable], policies))
+        return values
+
+    return scored(reference), scored(generated)
+
+
+def _elsewhere(of_pair: Mapping[str, float], pairs: Sequence[EditedPair]) -> tuple[Numbers, Numbers]:
+    unedited = [of_pair.get(unedited_id(pair.report_id), np.nan) for pair in pairs]
+    return np.array(unedited), np.array([of_pair.get(pair.id, np.nan) for pair in pairs])
+
+
+def _require_computable(wanted: Sequence[str]) -> None:
+    here = {RAN_SCORE, *(metric.id for metric in core())}
+    for name in wanted:
+        if name not in here:
+            get(name)
+            raise InputError(
+                f"{name} is not computed here; write the pairs out, score them elsewhere, and bring the scores in."
+            )
+
+
+def _direction(metric: str, told: Mapping[str, bool]) -> bool:
+    if metric in METRICS:
+        return METRICS[metric].higher_is_better
+    if metric not in told:
+        raise InputError(
+            f"Is higher better in {metric}, or lower? Say it with --higher-is-better {metric} or "
+            f"--lower-is-better {metric}."
+        )
+    return told[metric]

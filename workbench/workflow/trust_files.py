@@ -1,0 +1,141 @@
+"""A test of metrics as files: the table as CSV and JSON, a picture, and the pairs that it rests on."""
+
+import json
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from workbench.domain.pairs import EditedPair
+from workbench.errors import InputError
+from workbench.evaluation.numbers import Figure
+from workbench.formats.exports import Column, Kind, write_table
+from workbench.formats.pairs import with_unedited, write_pairs
+from workbench.formats.trust_svg import Dot, Row, trust_svg
+from workbench.formats.writing import replacing
+from workbench.workflow.export import refuse_own_file
+from workbench.workflow.trust import MetricTrust, TrustTable
+
+TABLE_CSV, TABLE_JSON, PICTURE, PAIRS = "trust.csv", "trust.json", "trust.svg", "pairs.csv"
+BELOW = "Probability that an error that matters costs more than a harmless edit; 0.5 is of no use. 95 % intervals."
+
+_FIGURES = ("probability", "right_side", "mean_drop")
+_COLUMNS = (
+    *map(Column, ("metric", "kind", "sort")),
+    Column("n", Kind.WHOLE),
+    *(Column(name, Kind.NUMBER) for figure in _FIGURES for name in (figure, f"{figure}_low", f"{figure}_high")),
+    Column("not_noticed", Kind.WHOLE),
+    Column("threshold", Kind.NUMBER),
+    *map(Column, ("reason", "pairs_hash", "task", "prompt_hash", "labeler_hash")),
+)
+
+
+def write_trust(table: TrustTable, pairs: Sequence[EditedPair], folder: Path) -> list[Path]:
+    """Write a test of metrics into a folder, which is made when it is missing, and return the files.
+
+    ``pairs.csv`` holds the texts of the reports; the unedited pairs in it are there to be scored elsewhere too.
+
+    Raises:
+        InputError: it cannot be written there.
+        ConflictError: a file would take the place of one of the study's own.
+    """
+    paths = [folder / name for name in (TABLE_CSV, TABLE_JSON, PICTURE, PAIRS)]
+    for path in paths:
+        refuse_own_file(table.reading.study, path)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InputError(f"{folder} cannot be made a folder: {error.strerror or error}.") from error
+    write_table(paths[0], _COLUMNS, _rows(table))
+    with replacing(paths[1]) as file:
+        file.write(json.dumps(trust_json(table), indent=1, allow_nan=False, ensure_ascii=False) + "\n")
+    with replacing(paths[2]) as file:
+        file.write(picture(table))
+    write_pairs(paths[3], with_unedited(pairs))
+    return paths
+
+
+def trust_json(table: TrustTable) -> dict[str, object]:
+    """Return everything of a test as JSON."""
+    return {
+        "pairs_hash": table.pairs_hash,
+        "reports": table.reports,
+        "pairs": dict(table.by_kind),
+        "task": table.task,
+        "revision": table.revision,
+        "prompt_hash": table.reading.prompt.hash,
+        "labeler": table.reading.labeler.name,
+        "labeler_hash": table.reading.labeler.hash,
+        "metrics": [_metric_json(metric) for metric in table.metrics],
+    }
+
+
+def picture(table: TrustTable) -> str:
+    """Return the picture: a panel per metric, a row per kind of edit."""
+    rows = [Row("All edits", tuple(_dot(metric.trust.probability) for metric in table.metrics))]
+    for significant, head in ((True, "Errors that matter"), (False, "Harmless edits")):
+        kinds = [kind for kind in table.metrics[0].trust.kinds if kind.significant is significant]
+        rows.append(Row(f"{head}:", header=True))
+        for kind in kinds:
+            dots = tuple(_dot(metric.trust.of(kind.kind).probability) for metric in table.metrics)
+            rows.append(Row(f"{words(kind.kind)} ({table.by_kind[kind.kind]})", dots))
+    title = f"Which metric can be trusted: {table.reports} reports, {sum(table.by_kind.values())} edits"
+    return trust_svg([metric.name for metric in table.metrics], rows, title=title, below=BELOW)
+
+
+def words(kind: str) -> str:
+    """Return a kind of edit as people say it."""
+    return kind.replace("_", " ")
+
+
+def _dot(figure: Figure) -> Dot:
+    return Dot(figure.value, figure.low, figure.high)
+
+
+def _metric_json(metric: MetricTrust) -> dict[str, object]:
+    found = metric.trust
+    return {
+        "metric": metric.id,
+        "name": metric.name,
+        "higher_is_better": metric.higher_is_better,
+        "probability": found.probability.as_json(),
+        "threshold": found.threshold,
+        "discrimination": found.discrimination.as_json(),
+        "robustness": found.robustness.as_json(),
+        "significant": found.n_significant,
+        "harmless": found.n_harmless,
+        "left_out": found.left_out,
+        "patients": found.n_patients,
+        "resamples": found.resamples,
+        "seed": found.seed,
+        "blind_to": list(metric.blind_to),
+        "kinds": [
+            {
+                "kind": kind.kind,
+                "significant": kind.significant,
+                "probability": kind.probability.as_json(),
+                "right_side": kind.right.as_json(),
+                "mean_drop": kind.mean_drop.as_json(),
+                "not_noticed": kind.blind if kind.significant else None,
+            }
+            for kind in found.kinds
+        ],
+    }
+
+
+def _rows(table: TrustTable) -> Iterator[tuple[object, ...]]:
+    about = (table.pairs_hash, table.task, table.reading.prompt.hash, table.reading.labeler.hash)
+    for metric in table.metrics:
+        found = metric.trust
+        for sort, right in (("significant", found.discrimination), ("harmless", found.robustness)):
+            numbers = (*_ends(found.probability), *_ends(right), *_ends(None))
+            reason = found.probability.reason or right.reason
+            yield (metric.id, "", sort, right.n, *numbers, None, found.threshold, reason, *about)
+        for kind in found.kinds:
+            sort = "significant" if kind.significant else "harmless"
+            numbers = (*_ends(kind.probability), *_ends(kind.right), *_ends(kind.mean_drop))
+            reason = kind.probability.reason or kind.right.reason
+            unnoticed = kind.blind if kind.significant else None
+            yield (metric.id, kind.kind, sort, kind.right.n, *numbers, unnoticed, found.threshold, reason, *about)
+
+
+def _ends(figure: Figure | None) -> tuple[float | None, float | None, float | None]:
+    return (None, None, None) if figure is None else (figure.value, figure.low, figure.high)
