@@ -54,7 +54,7 @@ def test_with_nothing_open_it_says_why(open_page: Open, study: Study) -> None:
 
 
 def test_an_item_shows_the_report_and_the_guideline_and_neither_names_nor_counts(open_page: Open, vote: Study) -> None:
-    frozen = get_reference(vote, vote.actor(LEAD), "validation-1")
+    frozen = get_reference(vote, vote.actor(JUDGE), "validation-1")
     item = adjudicate.open_items(vote, vote.actor(JUDGE), frozen)[0]
     app = open_page(vote.folder, "adjudicate", JUDGE)
     shown, finding = words(app), vote.label_set.get(item.finding_id)
@@ -68,7 +68,7 @@ def test_an_item_shows_the_report_and_the_guideline_and_neither_names_nor_counts
 
 
 def test_a_decision_needs_a_reason_and_goes_on(open_page: Open, vote: Study) -> None:
-    frozen, judge = get_reference(vote, vote.actor(LEAD), "validation-1"), vote.actor(JUDGE)
+    frozen, judge = get_reference(vote, vote.actor(JUDGE), "validation-1"), vote.actor(JUDGE)
     app = open_page(vote.folder, "adjudicate", JUDGE)
     press(app, "Present")
     assert "an adjudication needs a reason" in words(app)
@@ -82,20 +82,20 @@ def test_a_decision_needs_a_reason_and_goes_on(open_page: Open, vote: Study) -> 
 
 
 def test_the_adjudicated_reference_is_frozen_beside_the_vote_at_the_end(open_page: Open, vote: Study) -> None:
-    frozen, judge = get_reference(vote, vote.actor(LEAD), "validation-1"), vote.actor(JUDGE)
+    frozen, judge = get_reference(vote, vote.actor(JUDGE), "validation-1"), vote.actor(JUDGE)
     for report, finding in adjudicate.open_keys(frozen):
         adjudicate.decide(vote, judge, frozen, report, finding, present=False, reason="as written")
     app = open_page(vote.folder, "adjudicate", JUDGE)
     app.button(key="adjudicate.finish").click().run()
     assert not app.exception
-    made = get_reference(vote, vote.actor(LEAD), "validation-1-adjudicated")
+    made = get_reference(vote, vote.actor(JUDGE), "validation-1-adjudicated")
     assert made.parent_hash == frozen.hash
     assert "is adjudicated" in words(app)
 
 
 def test_a_lead_who_adjudicates_reads_no_locked_report(open_page: Open, vote: Study) -> None:
     app = open_page(vote.folder, "adjudicate", LEAD)
-    assert "locked validation cohort" in words(app)
+    assert "validation cohort validation is locked" in words(app)
     assert not app.main.text_area
 
 

@@ -112,8 +112,10 @@ def test_the_reference_of_locked_validation_is_not_shown(open_page: Open, study:
     app.selectbox(key="reference.cohort").select("validation").run()
     app.main.checkbox[0].check().run()
     press(app, "Freeze the reference")
-    press(app, "Show counts and agreement (ends adjudication)")
-    assert "The validation cohort validation is locked" in app.error[0].value
+    assert not app.exception
+    assert not app.error
+    assert "once this validation cohort is unlocked" in app.main.info[-1].value
+    assert not [button for button in app.main.button if "counts" in button.label]
     assert not app.main.dataframe
 
 

@@ -116,10 +116,10 @@ def test_the_primary_reference_is_the_first_of_a_development_cohort(
     rated: Study, lead: Actor, csv_file: Callable[[str, str], Path], write_labels: Callable[..., Path]
 ) -> None:
     import_reports(rated, lead, csv_file("more.csv", 'id,patient_id,text\nv1,p9,"FINDINGS: Normal."\n'))
-    define(rated, lead, "validation", Purpose.VALIDATION, ["v1"])
+    define(rated, lead, "abroad", Purpose.EXTERNAL, ["v1"])
     import_labels(rated, lead, write_labels("v.csv", ("v1", "1", {})))
-    reference.freeze(rated, lead, "validation", rule=VoteRule(1, 1))
-    assert reference.get_reference(rated, lead).name == "validation-1"
+    reference.freeze(rated, lead, "abroad", rule=VoteRule(1, 1))
+    assert reference.get_reference(rated, lead).name == "abroad-1"
     six = [f"rater{i}" for i in range(1, 7)]
     reference.freeze(rated, lead, "development", raters=six)
     reference.freeze(rated, lead, "development", raters=["rater1"], rule=VoteRule(1, 1))

@@ -29,6 +29,7 @@ from workbench.domain.runs import Extraction, ExtractionStatus
 from workbench.errors import RightsError, WorkbenchError
 from workbench.evaluation.mistakes import MistakeKind
 from workbench.formats.chexpert import OBSERVATIONS
+from workbench.formats.pairs import read_pairs
 from workbench.labelers.error_kinds import Cause
 from workbench.prompting.files import parse_prompt, prompt_text
 from workbench.running import process
@@ -80,6 +81,7 @@ from workbench.workflow import (
     stability,
     suggest,
     systems,
+    trust,
     unsubmitted,
     validation,
     versions,
@@ -303,6 +305,12 @@ def _error(world: World) -> errors.Mistake:
 def _pairs(world: World) -> Path:
     path = world.out("csv")
     path.write_text("study_id,reference,generated\ns1,Pneumothorax.,Clear.\n")
+    return path
+
+
+def _edited(world: World) -> Path:
+    path = world.out("csv")
+    path.write_text("pair_id,significant,reference,generated\n1,1,Pneumothorax.,Clear.\n2,0,Clear.,All clear.\n")
     return path
 
 
@@ -566,6 +574,9 @@ CALLS = {
         lambda w, a: suggest.read_cohort(w.study, a, w.score, w.candidate, to="try"), **_results(EDITORS)
     ),
     "suggest.search": Call(lambda w, a: suggest.search(w.study, a, w.score), **_results(EDITORS)),
+    "trust.measure": Call(
+        lambda w, a: trust.measure(w.study, a, read_pairs(_edited(w)), resamples=0), **_results(EVERYBODY)
+    ),
     "validation.side_by_side": Call(
         lambda w, a: validation.side_by_side(w.study, a, w.score, w.score), **_results(EVERYBODY)
     ),
@@ -596,6 +607,7 @@ VALUES_ONLY = {  # they tell of nothing but what they are given
     "drawing.joined", "drawing.weights", "opening.default_people", "passwords.code_fits", "passwords.hash_code",
     "people.may_give",
     "passwords.hash_password", "passwords.new_code", "passwords.password_fits", "passwords.require_password",
+    "trust.make_pairs", "trust_files.picture", "trust_files.trust_json", "trust_files.words", "trust_files.write_trust",
     "reference.truth_codes", "review.shown", "review.text_hash",
     "votes.items_of", "revise.with_finding", "revise.with_guidance", "roster.told",
     "run.key_of", "run.require_price",

@@ -6,6 +6,7 @@ import streamlit as st
 
 from workbench.domain.hashing import short
 from workbench.domain.references import Reference
+from workbench.errors import RightsError
 from workbench.ui import data, deciding, reading, state, widgets
 from workbench.workflow import adjudicate
 from workbench.workflow.adjudicate import OpenItem
@@ -18,9 +19,13 @@ STYLE = """<style>
 
 def candidates(here: state.Here) -> tuple[list[Reference], list[str]]:
     """Return the votes that can still be adjudicated, and for the others in a sentence each why they cannot."""
-    known = [data.get_reference(here, card.name) for card in data.reference_cards(here)]
     still, why = [], []
-    for reference in known:
+    for card in data.reference_cards(here):
+        try:
+            reference = data.get_reference(here, card.name)
+        except RightsError as error:  # its cohort is locked, and this person edits prompts
+            why.append(str(error))
+            continue
         if reference.adjudicated:
             continue
         if closed := adjudicate.left_open(here.study, reference).closed:

@@ -4,14 +4,15 @@ import streamlit as st
 
 from workbench.domain.cohorts import Cohort
 from workbench.domain.hashing import short
-from workbench.domain.references import Reference, VoteRule
+from workbench.domain.references import VoteRule
+from workbench.storage.references import ReferenceHead
 from workbench.ui import data, state, widgets
 from workbench.workflow import adjudicate, reference
 from workbench.workflow.rounds import RoundView
 from workbench.workflow.unsubmitted import Unsubmitted
 
 
-def draw(here: state.Here, cohort: Cohort, view: RoundView | None, frozen: Reference | None) -> None:
+def draw(here: state.Here, cohort: Cohort, view: RoundView | None, frozen: ReferenceHead | None) -> None:
     """Draw what freezing needs; ``frozen`` is the last vote that was frozen on the cohort, ``view`` its round."""
     progress = data.rating_progress(here, cohort.name)
     if view is None:

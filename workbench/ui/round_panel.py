@@ -7,8 +7,8 @@ import streamlit as st
 from workbench.domain.actors import Role
 from workbench.domain.cohorts import Cohort
 from workbench.domain.hashing import short
-from workbench.domain.references import Reference
 from workbench.domain.rounds import RoundAction, RoundEvent
+from workbench.storage.references import ReferenceHead
 from workbench.ui import data, freeze_panel, practising, state, widgets
 from workbench.workflow import practice, rounds
 from workbench.workflow.rounds import RoundView
@@ -21,7 +21,7 @@ ACTIONS = {
 }
 
 
-def draw(here: state.Here, cohort: Cohort, view: RoundView | None, frozen: Reference | None) -> None:
+def draw(here: state.Here, cohort: Cohort, view: RoundView | None, frozen: ReferenceHead | None) -> None:
     """Draw what the lead can do with the votes of a cohort; ``frozen`` is the last vote that was frozen on it."""
     if view is None or (not view.open and view.round.label_set_hash != here.study.label_set.hash):
         _opening(here, cohort, view, expanded=view is None and frozen is None)
@@ -36,7 +36,7 @@ def draw(here: state.Here, cohort: Cohort, view: RoundView | None, frozen: Refer
         freeze_panel.draw(here, cohort, view, frozen)
 
 
-def _labels_since(view: RoundView | None, frozen: Reference) -> bool:
+def _labels_since(view: RoundView | None, frozen: ReferenceHead) -> bool:
     """Return whether the round took labels again after a vote was frozen."""
     opening = (RoundAction.OPENED, RoundAction.REOPENED)
     return view is not None and any(e.action in opening and e.at > frozen.created_at for e in view.events)

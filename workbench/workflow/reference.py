@@ -11,16 +11,17 @@ import numpy as np
 from workbench.domain.actors import Actor, Role
 from workbench.domain.cohorts import Cohort, Purpose
 from workbench.domain.findings import MISSING, State
-from workbench.domain.references import Outcome, Reference, ReferenceItem, VoteRule
+from workbench.domain.references import Outcome, Reference, VoteRule
 from workbench.errors import ConflictError, InputError, NotFoundError, RightsError
 from workbench.evaluation.agreement import Agreement
-from workbench.evaluation.consensus import Codes, Tally, collapse, per_finding, tally
+from workbench.evaluation.consensus import Codes, collapse, per_finding, tally
 from workbench.storage import annotations as annotation_store
 from workbench.storage import cohorts as cohort_store
 from workbench.storage import evaluations as evaluation_store
 from workbench.storage import references as reference_store
 from workbench.storage import reports as report_store
 from workbench.storage import rounds as round_store
+from workbench.storage.references import ReferenceHead
 from workbench.workflow import benchmarks
 from workbench.workflow.agreed import Agreed, View, agreed
 from workbench.workflow.blindness import require_sighted
@@ -28,7 +29,7 @@ from workbench.workflow.cohorts import get_cohort, require_unlocked
 from workbench.workflow.rounds import close_in, last_round
 from workbench.workflow.study import Study
 from workbench.workflow.unsubmitted import Unsubmitted, unsubmitted_in
-from workbench.workflow.votes import Votes, read_votes
+from workbench.workflow.votes import Votes, items_of, read_votes
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,7 +150,7 @@ def freeze(
             rule=rule,
             raters=votes.raters,
             vote_policies=vote_policies,
-            items=_items(votes.report_ids, study.label_set.ids, counted),
+            items=items_of(votes.report_ids, study.label_set.ids, counted),
             created_at=datetime.now(UTC),
             author=actor.name,
             simulated=votes.simulated,
@@ -203,22 +204,6 @@ def _check_raters(votes: Votes, rule: VoteRule, cohort_name: str) -> None:
         )
 
 
-def _items(
-    report_ids: Sequence[str], finding_ids: Sequence[str], counted: Tally
-) -> dict[tuple[str, str], ReferenceItem]:
-    outcome_of = {outcome.code: outcome for outcome in Outcome}
-    return {
-        (report, finding): ReferenceItem(
-            outcome_of[int(counted.outcome[i, j])],
-            int(counted.present[i, j]),
-            int(counted.missing[i, j]),
-            bool(counted.tie[i, j]),
-        )
-        for i, report in enumerate(report_ids)
-        for j, finding in enumerate(finding_ids)
-    }
-
-
 def get_reference(study: Study, actor: Actor, name: str | None = None) -> Reference:
     """Return a frozen reference by name or the beginning of its hash, without either the primary one.
 
@@ -226,35 +211,57 @@ def get_reference(study: Study, actor: Actor, name: str | None = None) -> Refere
 
     Raises:
         NotFoundError: there is none of that name, none at all, or several hashes begin like that.
-        RightsError: the person rates in an open round.
+        RightsError: the person rates in an open round, or edits prompts and its cohort is locked: a reference holds
+            every outcome and count (method 18).
     """
-    require_sighted(study, actor, "see a reference")
-    with study.database.read() as conn:
-        known = reference_store.list_all(conn)
-        purposes = {cohort.hash: cohort.purpose for cohort in cohort_store.list_all(conn)}
+    known = list_references(study, actor)
     if name is None:
         if not known:
             raise NotFoundError("No reference is frozen yet; freeze one with `workbench reference freeze COHORT`.")
-        return next((r for r in known if purposes[r.cohort_hash] is Purpose.DEVELOPMENT), known[0])
+        with study.database.read() as conn:
+            purposes = {cohort.hash: cohort.purpose for cohort in cohort_store.list_all(conn)}
+        return _whole(
+            study, actor, next((r for r in known if purposes[r.cohort_hash] is Purpose.DEVELOPMENT), known[0])
+        )
     hits = [r for r in known if r.name == name] or [r for r in known if len(name) >= 6 and r.hash.startswith(name)]
     if len(hits) != 1:
         names = ", ".join(r.name for r in known) or "none yet"
         raise NotFoundError(f"There is no reference {name}, or several; the study has: {names}.")
-    return hits[0]
+    return _whole(study, actor, hits[0])
 
 
-def list_references(study: Study, actor: Actor) -> list[Reference]:
-    """Return all frozen references, oldest first. Raises RightsError for who rates in an open round."""
+def _whole(study: Study, actor: Actor, head: ReferenceHead) -> Reference:
+    """Return a reference with its outcomes, for whoever may see them."""
+    with study.database.read() as conn:
+        found, cohort = reference_store.by_hash(conn, head.hash), cohort_store.by_hash(conn, head.cohort_hash)
+    assert found is not None  # noqa: S101 - references are never removed, nor are their cohorts
+    assert cohort is not None  # noqa: S101
+    if actor.roles.intersection({Role.LEAD, Role.ADMIN}):
+        require_unlocked(study, cohort, "see its reference")
+    return found
+
+
+def list_references(study: Study, actor: Actor) -> list[ReferenceHead]:
+    """Return what is known of all frozen references but their outcomes and counts, oldest first.
+
+    Raises:
+        RightsError: the person rates in an open round.
+    """
     require_sighted(study, actor, "see references")
     with study.database.read() as conn:
-        return reference_store.list_all(conn)
+        return reference_store.heads(conn)
 
 
 def reference_on(study: Study, actor: Actor, cohort: Cohort) -> Reference:
-    """Return the first frozen reference on a cohort: the primary one (method 4). Raises NotFoundError without one."""
-    for reference in list_references(study, actor):
-        if reference.cohort_hash == cohort.hash:
-            return reference
+    """Return the first frozen reference on a cohort: the primary one (method 4).
+
+    Raises:
+        NotFoundError: it has none.
+        RightsError: as ``get_reference``.
+    """
+    for head in list_references(study, actor):
+        if head.cohort_hash == cohort.hash:
+            return _whole(study, actor, head)
     raise NotFoundError(
         f"The cohort {cohort.name} has no frozen reference yet; "
         f"freeze one with `workbench reference freeze {cohort.name}`."

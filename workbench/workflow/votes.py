@@ -10,7 +10,8 @@ import numpy as np
 from workbench.domain.annotations import Annotation
 from workbench.domain.cohorts import Cohort
 from workbench.domain.findings import MISSING, State
-from workbench.evaluation.consensus import Codes
+from workbench.domain.references import Outcome, ReferenceItem
+from workbench.evaluation.consensus import Codes, Tally
 from workbench.formats.votes import Vote
 from workbench.storage import annotations as annotation_store
 from workbench.workflow.study import Study
@@ -74,6 +75,23 @@ def _codes(
                 row.states.get(finding, State.NOT_MENTIONED).code for finding in finding_ids
             ]
     return codes
+
+
+def items_of(
+    report_ids: Sequence[str], finding_ids: Sequence[str], counted: Tally
+) -> dict[tuple[str, str], ReferenceItem]:
+    """Return what votes came to as a reference keeps it, by (report, finding)."""
+    outcome_of = {outcome.code: outcome for outcome in Outcome}
+    return {
+        (report, finding): ReferenceItem(
+            outcome_of[int(counted.outcome[i, j])],
+            int(counted.present[i, j]),
+            int(counted.missing[i, j]),
+            bool(counted.tie[i, j]),
+        )
+        for i, report in enumerate(report_ids)
+        for j, finding in enumerate(finding_ids)
+    }
 
 
 def in_order(
