@@ -67,14 +67,16 @@ _ALL = (
         "f1chexbert",
         "F1CheXbert",
         True,
-        "Of one report: the share of CheXpert's 14 findings on which CheXbert says the same of both reports.",
+        "Of one report: the share of five findings (cardiomegaly, edema, consolidation, atelectasis, pleural effusion) "
+        "on which CheXbert says the same of both reports.",
         needs="the package f1chexbert and the weights of CheXbert, or scores computed elsewhere",
     ),
     Metric(
         "radgraph_f1",
         "RadGraph-F1",
         True,
-        "F1 of the entities, with whether they have relations, that RadGraph reads in the two reports.",
+        "F1 of the entities, with whether they have relations, that RadGraph reads in the two reports. RadCliQ-v1 was "
+        "fitted on the mean of entity and relation F1: for it import those scores.",
         needs="the package radgraph and the weights of RadGraph, or scores computed elsewhere",
     ),
     Metric(
