@@ -7,6 +7,7 @@ from workbench.domain.hashing import short
 from workbench.domain.prompts import RevisionStatus
 from workbench.ui import blind, data, leaderboard_data, leaderboard_upload, state, studies_beside, widgets
 from workbench.ui.leaderboard_figures import by_system_and_finding, systems_with_intervals
+from workbench.workflow.extractor import order_words
 from workbench.workflow.leaderboard import Board
 from workbench.workflow.leaderboard_files import direction, facts_of
 
@@ -107,8 +108,11 @@ with widgets.explained():
             draw_fails(board)
     if pairs.open:
         pairs.dataframe(leaderboard_data.pairs(board), hide_index=True, alt="Pairs of systems by Ran Score")
+        if board.errors:
+            told = widgets.plain(" ".join(order_words(board.errors)))
+            pairs.markdown(f"**What the labeler's own errors leave open.** {told}")
+            pairs.dataframe(leaderboard_data.errors(board), hide_index=True, alt="Without the labeler's errors")
     if together.open:
         together.caption("How far two metrics put the same reports into the same order: 1 the same, -1 the reverse.")
         together.dataframe(leaderboard_data.together(here, board), hide_index=True, alt="Metrics with each other")
-    facts = " · ".join(f"**{name}** {widgets.plain(value)}" for name, value in facts_of(board))
-    st.caption(facts)
+    st.caption(" · ".join(f"**{name}** {widgets.plain(value)}" for name, value in facts_of(board)))

@@ -18,6 +18,7 @@ from workbench.errors import InputError, WorkbenchError
 from workbench.running.spending import Cap
 from workbench.workflow import leaderboard, leaderboard_files, ran_score, systems
 from workbench.workflow.extracting import Progress
+from workbench.workflow.extractor import order_words, write_blinded
 from workbench.workflow.leaderboard import Board
 from workbench.workflow.leaderboard_json import board_json
 from workbench.workflow.opening import open_study
@@ -107,6 +108,11 @@ def leaderboard_command(
     system: Annotated[list[str] | None, typer.Option(help="Only these systems; once per system.")] = None,
     revision: RevisionOption = None,
     labeler: LabelerOption = "rules",
+    blinded: Annotated[
+        Path | None,
+        typer.Option(help="Write the generated reports to be rated instead, blinded to the system.", metavar="FILE"),
+    ] = None,
+    size: Annotated[int | None, typer.Option(min=1, help="With --blinded: how many at most.")] = None,
     list_all: Annotated[bool, typer.Option("--list", help="List the data sets instead.")] = False,
     out: OutOption = None,
     study: StudyOption = None,
@@ -120,6 +126,7 @@ def leaderboard_command(
       workbench leaderboard
       workbench leaderboard iu --task findings -o board
       workbench leaderboard --list
+      workbench leaderboard iu --blinded generated.csv --size 100
     """
     opened = open_study(study)
     actor, said = opened.actor(as_name), Output(as_json)
@@ -127,6 +134,14 @@ def leaderboard_command(
         _list(opened, actor, said)
         return
     known = systems.find_data_set(opened, actor, name, task)
+    if blinded is not None:
+        count = write_blinded(opened, actor, known, blinded, size=size)
+        said.answer(
+            {"file": str(blinded), "reports": count},
+            f"{count} generated reports in {blinded}, blinded to the system.",
+            f"Next: workbench import reports {blinded}; then a cohort and a round of them, as of any others.",
+        )
+        return
     board = leaderboard.leaderboard(opened, actor, known, revision=revision, labeler=labeler, systems=system or None)
     _answer(board, out, said)
 
@@ -171,6 +186,7 @@ def _answer(board: Board, out: Path | None, said: Output) -> None:
         f"{facts}.",
         "“=” marks systems that are tied: their difference may be chance.",
         *_invented(board),
+        *(order_words(board.errors) if board.errors else []),
         *where,
     )
 

@@ -14,7 +14,7 @@ from workbench.ui.leaderboard_figures import Line, Square
 from workbench.ui.state import Here
 from workbench.workflow import leaderboard, ran_score, systems
 from workbench.workflow.leaderboard import Board, Column
-from workbench.workflow.leaderboard_files import coverage_words, figure_words, page_of, rank_words
+from workbench.workflow.leaderboard_files import coverage_words, error_rows, figure_words, page_of, rank_words
 from workbench.workflow.ran_score import Pair
 
 
@@ -138,3 +138,9 @@ def pairs(of: Board) -> pd.DataFrame:
         for p in of.columns[0].ranking.pairs
     ]
     return pd.DataFrame(rows, columns=["Better", "Other", "Difference (95 %)", "p (Holm)", "So they are"])
+
+
+def errors(of: Board) -> pd.DataFrame:
+    """Return a row per system with what its Ran Score could be without the labeler's errors."""
+    columns = ["System", "Ran Score, as read", "Without the labeler's errors (95 %)", "Tables emptied"]
+    return pd.DataFrame(error_rows(of), columns=columns)

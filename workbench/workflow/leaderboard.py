@@ -18,6 +18,7 @@ from workbench.metrics.radcliq import radcliq_v1, reciprocal_of_mean
 from workbench.metrics.registry import METRICS, text_scores
 from workbench.storage import leaderboard as store
 from workbench.storage.leaderboard import DataSetRecord
+from workbench.workflow.extractor import LabelerErrors, labeler_errors
 from workbench.workflow.ran_score import Scoring, score_systems
 from workbench.workflow.study import Study
 
@@ -46,12 +47,14 @@ class Board:
     """All systems of a data set by all metrics, best by Ran Score first.
 
     Every ranking is over the studies that every system has; its own n says how many. ``reciprocals`` is ReXrank's
-    1 / RadCliQ-v1 by system, the reciprocal of the mean; empty where there is no RadCliQ-v1.
+    1 / RadCliQ-v1 by system, the reciprocal of the mean; empty where there is no RadCliQ-v1. ``errors`` says how far
+    the labeler's own errors could move each system, None where nobody knows them.
     """
 
     scoring: Scoring
     columns: tuple[Column, ...]
     reciprocals: Mapping[str, Figure]
+    errors: LabelerErrors | None = None
 
     @property
     def systems(self) -> tuple[str, ...]:
@@ -96,7 +99,7 @@ def leaderboard(
     columns = [_ran_score(scoring), *_computed(scoring), *_imported(study, scoring)]
     if (radcliq := _radcliq(scoring, columns)) is not None:
         columns.append(radcliq)
-    return Board(scoring, tuple(columns), _reciprocals(scoring, columns))
+    return Board(scoring, tuple(columns), _reciprocals(scoring, columns), labeler_errors(study, actor, scoring))
 
 
 def metric_correlations(board: Board) -> tuple[Correlation, ...]:

@@ -1,6 +1,7 @@
 """A leaderboard as files: one page of HTML, and the numbers as JSON and CSV."""
 
 import json
+import math
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -24,6 +25,7 @@ from workbench.formats.leaderboard_page import (
 )
 from workbench.formats.writing import replacing
 from workbench.workflow.export import refuse_own_file
+from workbench.workflow.extractor import order_words
 from workbench.workflow.leaderboard import Board, Column
 from workbench.workflow.leaderboard_json import board_json
 from workbench.workflow.ran_score import SystemScore
@@ -144,7 +146,7 @@ def page_of(board: Board) -> LeaderboardPage:
         systems=rows,
         metrics=[_metric_column(board, column) for column in board.columns],
         heat=_heat(board),
-        tables=[_beside(board), _pairs(board), _coverage(board), *_reciprocal(board)],
+        tables=[_beside(board), _pairs(board), *_errors(board), _coverage(board), *_reciprocal(board)],
         notes=_notes(board),
     )
 
@@ -231,6 +233,37 @@ def _pairs(board: Board) -> PlainTable:
     )
 
 
+def _errors(board: Board) -> list[PlainTable]:
+    if board.errors is None:
+        return []
+    return [
+        PlainTable(
+            "What the labeler's own errors leave open",
+            "What each Ran Score would be without them, from the labeler's sensitivity and specificity where raters "
+            f"have labelled the same reports. {' '.join(order_words(board.errors))} Where many tables had to be "
+            "emptied, too few reports were labelled for this to be of use.",
+            ["System", "Ran Score, as read", "Without the labeler's errors (95 %)", "Tables emptied"],
+            error_rows(board),
+        )
+    ]
+
+
+def error_rows(board: Board) -> list[list[str]]:
+    """Return per system what its Ran Score could be without the labeler's errors; none where nobody knows them."""
+    if board.errors is None:
+        return []
+    by_name = {one.system: one for one in board.errors.spread.systems}
+    return [
+        [
+            name,
+            figure_words(by_name[name].extracted),
+            figure_words(by_name[name].corrected),
+            "—" if math.isnan(by_name[name].emptied) else f"{by_name[name].emptied:.0%}",
+        ]
+        for name in board.systems
+    ]
+
+
 def _coverage(board: Board) -> PlainTable:
     rows = []
     for name in board.systems:
@@ -273,9 +306,10 @@ def _notes(board: Board) -> list[str]:
             "under it is the 95 % interval of the order by value."
         ),
         "A finding that no reference report has is left out of the Ran Score; — means undefined, never 0.",
-        (
-            "The labeler errs too, on both sides. A difference between systems that is smaller than its errors means "
-            "little."
+        *(
+            []
+            if board.errors
+            else ["The labeler errs too, on both sides; how much is not known, as it has no score on a reference here."]
         ),
     ]
 

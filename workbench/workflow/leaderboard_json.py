@@ -1,9 +1,11 @@
 """A leaderboard as plain values: what every number of it rests on, and the numbers themselves."""
 
+import math
 from collections.abc import Mapping
 
 from workbench.evaluation.numbers import Figure
 from workbench.evaluation.ran_score import RanScore
+from workbench.workflow.extractor import LabelerErrors
 from workbench.workflow.leaderboard import Board, Column
 from workbench.workflow.ran_score import SystemScore
 
@@ -48,6 +50,7 @@ def board_json(board: Board) -> dict[str, object]:
             }
             for pair in board.columns[0].ranking.pairs
         ],
+        "labeler_errors": _errors(board.errors),
     }
 
 
@@ -79,6 +82,32 @@ def _system(board: Board, system: SystemScore) -> dict[str, object]:
         "on_common_studies": score_json(system.common),
         "on_its_own_studies": score_json(system.own),
         "reciprocal_of_mean_radcliq_v1": reciprocal.as_json() if reciprocal else None,
+    }
+
+
+def _errors(errors: LabelerErrors | None) -> dict[str, object] | None:
+    if errors is None:
+        return None
+    spread = errors.spread
+    return {
+        "human_reference": errors.human,
+        "machine_reference": errors.machine or None,
+        "simulated": errors.simulated,
+        "systems": [
+            {
+                "system": one.system,
+                "extracted": one.extracted.as_json(),
+                "corrected": one.corrected.as_json(),
+                "share_emptied": None if math.isnan(one.emptied) else one.emptied,
+            }
+            for one in spread.systems
+        ],
+        "orders": [
+            {"first": p.first, "second": p.second, "share_first_better": p.share, "settled": p.settled}
+            for p in spread.pairs
+        ],
+        "draws": spread.draws,
+        "seed": spread.seed,
     }
 
 

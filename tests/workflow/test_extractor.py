@@ -1,0 +1,107 @@
+"""The labeler's own errors on a leaderboard: known from the study's references, on human and on generated reports."""
+
+import csv
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from workbench.domain.actors import Actor
+from workbench.domain.cohorts import Purpose
+from workbench.domain.prompts import Prompt
+from workbench.errors import InputError, RightsError
+from workbench.workflow.cohorts import define
+from workbench.workflow.extractor import labeler_errors, order_words, write_blinded
+from workbench.workflow.ingest import import_labels, import_reports
+from workbench.workflow.prompts import save_candidate
+from workbench.workflow.ran_score import Scoring, score_systems
+from workbench.workflow.reference import freeze
+from workbench.workflow.run import execute, prepare
+from workbench.workflow.score import score_run
+from workbench.workflow.study import Study
+from workbench.workflow.systems import System, add_data_set, add_systems, find_data_set
+
+Write = Callable[[str, str], Path]
+Labels = Callable[..., Path]
+PAIRS = """study_id,patient_id,reference,generated
+1,q1,Pleural effusion.,Left pleural effusion.
+2,q2,Pneumothorax.,Clear.
+3,q2,Clear.,Pneumothorax.
+4,q3,Pleural effusion.,Left pleural effusion.
+"""
+
+
+@pytest.fixture
+def scoring(rated: Study, lead: Actor, csv_file: Write, make_prompt: Callable[..., Prompt]) -> Scoring:
+    """A system on four studies, read by a prompt that has no score on a reference yet."""
+    save_candidate(rated, lead, make_prompt(), message="m", parent=None)
+    path = csv_file("system.csv", PAIRS)
+    data_set = add_data_set(rated, lead, path)
+    add_systems(rated, lead, data_set, [System(path)])
+    return score_systems(rated, lead, data_set, revision=1)
+
+
+def scored(study: Study, lead: Actor, cohort: str) -> str:
+    reference = freeze(study, lead, cohort)
+    prepared = prepare(study, lead, cohort=cohort, revision=1)
+    execute(study, prepared)
+    score_run(study, lead, prepared.run.hash, reference)
+    return reference.name
+
+
+def test_without_a_score_on_a_reference_nobody_knows_them(rated: Study, lead: Actor, scoring: Scoring) -> None:
+    freeze(rated, lead, "development")
+    assert labeler_errors(rated, lead, scoring) is None
+
+
+def test_they_are_those_on_the_studys_reference(rated: Study, lead: Actor, scoring: Scoring) -> None:
+    name = scored(rated, lead, "development")
+    found = labeler_errors(rated, lead, scoring)
+    assert found is not None
+    assert (found.human, found.machine, found.spread.machine_assumed) == (name, "", True)
+    rates = {finding.finding_id: finding for finding in found.spread.findings}
+    # Of the two effusions that the vote has (r1 and r2) the prompt finds the one that is called so.
+    sensitivity = rates["pleural_effusion"].sensitivity
+    assert (sensitivity.value, sensitivity.n) == (0.5, 2)
+    assert "raters have labelled no generated report" in " ".join(order_words(found))
+
+
+def test_generated_reports_go_through_a_round_blinded_and_tell_of_those(
+    rated: Study, lead: Actor, scoring: Scoring, tmp_path: Path, write_labels: Labels
+) -> None:
+    scored(rated, lead, "development")
+    out = tmp_path / "blinded.csv"
+    assert write_blinded(rated, lead, scoring.data_set, out) == 3  # one text stands twice
+    again = tmp_path / "again.csv"
+    write_blinded(rated, lead, scoring.data_set, again)
+    assert out.read_bytes() == again.read_bytes()
+    with out.open(newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert {row["text"] for row in rows} == {"Left pleural effusion.", "Clear.", "Pneumothorax."}
+    assert all(row["report_id"].startswith("g-") and "system" not in row["report_id"] for row in rows)
+    import_reports(rated, lead, out)
+    define(rated, lead, "generated", Purpose.EXTERNAL, [row["report_id"] for row in rows])
+    for i in range(6):
+        said = [
+            (row["report_id"], "1", {"pneumothorax": "1" if row["text"] == "Pneumothorax." else ""}) for row in rows
+        ]
+        import_labels(rated, lead, write_labels(f"rater{i + 1}.csv", *said))
+    name = scored(rated, lead, "generated")
+    found = labeler_errors(rated, lead, scoring)
+    assert found is not None
+    assert (found.human, found.machine, found.spread.machine_assumed) == ("development-1", name, False)
+    by_source = {(f.finding_id, f.source): f for f in found.spread.findings}
+    assert by_source["pneumothorax", "machine"].sensitivity.n == 1
+    # The raters say that the effusion is none, so reading one there is an error of the labeler.
+    assert by_source["pleural_effusion", "machine"].specificity.value == pytest.approx(2 / 3)
+
+
+def test_only_leads_take_generated_reports_out(
+    rated: Study, lead: Actor, scoring: Scoring, tmp_path: Path, csv_file: Write
+) -> None:
+    with pytest.raises(RightsError):
+        write_blinded(rated, rated.actor("Dr. Rater"), scoring.data_set, tmp_path / "x.csv")
+    assert write_blinded(rated, lead, scoring.data_set, tmp_path / "x.csv", size=2) == 2
+    add_data_set(rated, lead, csv_file("none.csv", "study_id,reference\n1,Wet.\n"))
+    with pytest.raises(InputError, match="No system has submitted a report"):
+        write_blinded(rated, lead, find_data_set(rated, lead, "none"), tmp_path / "x.csv")

@@ -1,0 +1,180 @@
+"""How the labeler's own errors bear on a leaderboard: where raters have labelled what it reads too (method 22)."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from workbench.domain.actors import Actor, Role
+from workbench.domain.hashing import content_hash, text_hash
+from workbench.domain.references import Reference
+from workbench.errors import InputError, NotFoundError, RightsError
+from workbench.evaluation.confusion import Confusion, confusion
+from workbench.evaluation.consensus import collapse, per_finding
+from workbench.evaluation.extractor import ExtractorSpread, extractor_spread
+from workbench.evaluation.ran_score import truth_of
+from workbench.formats.exports import Column, write_table
+from workbench.formats.systems import select
+from workbench.storage import leaderboard as store
+from workbench.storage.leaderboard import DataSetRecord
+from workbench.workflow.blindness import require_sighted
+from workbench.workflow.export import refuse_own_file
+from workbench.workflow.ran_score import Scoring
+from workbench.workflow.reference import get_reference, list_references
+from workbench.workflow.run import extractions, list_records, load
+from workbench.workflow.score import Score, arrays, find_score
+from workbench.workflow.study import Study
+
+BLINDED = (Column("report_id"), Column("patient_id"), Column("text"))
+
+
+@dataclass(frozen=True, slots=True)
+class LabelerErrors:
+    """What the labeler's errors do to the systems, and the references that tell of them.
+
+    ``human`` is the reference on reports of radiologists, ``machine`` the one on generated reports, empty where raters
+    have labelled none: then its errors there are taken to be those on human ones.
+    """
+
+    spread: ExtractorSpread
+    human: str
+    machine: str
+    simulated: bool
+
+
+def labeler_errors(study: Study, actor: Actor, scoring: Scoring) -> LabelerErrors | None:
+    """Return how far each system's score could move for the labeler's errors; None where nobody knows them.
+
+    They are known where the revision and labeler that read the systems have a score on a reference of the study. A
+    reference on generated reports (see ``write_blinded``) tells of those.
+
+    Raises:
+        RightsError: the person rates in an open round.
+    """
+    require_sighted(study, actor, "see how a labeler errs")
+    generated = _generated(study)
+    human, machine = None, None
+    for score in _scores(study, actor, scoring):
+        texts = {text_hash(report.text) for report in score.prepared.reports}
+        if texts <= generated:
+            machine = machine or score
+        else:
+            human = human or score
+    if human is None or not scoring.systems:
+        return None
+    findings = scoring.finding_ids
+    spread = extractor_spread(
+        findings,
+        [system.name for system in scoring.systems],
+        truth_of(scoring.reference_codes, scoring.policies),
+        np.stack([collapse(system.codes, scoring.policies) for system in scoring.systems]),
+        human=_confusion(study, actor, human),
+        machine=_confusion(study, actor, machine) if machine else None,
+    )
+    told = [score.reference for score in (human, machine) if score]
+    return LabelerErrors(
+        spread,
+        human.reference.name,
+        machine.reference.name if machine else "",
+        any(reference.simulated for reference in told),
+    )
+
+
+def write_blinded(study: Study, actor: Actor, data_set: DataSetRecord, path: Path, *, size: int | None = None) -> int:
+    """Write generated reports as reports to be rated, blinded to the system, in a shuffled order; return how many.
+
+    ``import reports`` takes the file in; a cohort of them goes through the same round as any other, and its reference
+    tells how the labeler errs on generated reports. Each different text is there once; an id tells nothing of the
+    system. The same call writes the same file.
+
+    Args:
+        study: the study.
+        actor: a lead or admin.
+        data_set: whose systems' reports.
+        path: where to.
+        size: how many at most; all when None.
+
+    Raises:
+        InputError: there is no generated report, or it cannot be written there.
+        RightsError: the person is no lead or admin, or rates in an open round.
+    """
+    actor.require(Role.LEAD, Role.ADMIN, to="take generated reports out")
+    require_sighted(study, actor, "take generated reports out")
+    refuse_own_file(study, path)
+    with study.database.snapshot() as conn:
+        patient_of = {s.id: s.patient_id for s in store.studies(conn, data_set.hash)}
+        written = [store.texts(conn, submission.id) for submission in store.submissions(conn, data_set.hash)]
+    texts: dict[str, str] = {}
+    for of_system in written:
+        for study_id, text in of_system.items():
+            if text and select(text, data_set.task):
+                texts.setdefault(text, patient_of.get(study_id, study_id))
+    if not texts:
+        raise InputError(f"No system has submitted a report for {data_set.name} yet.")
+    shuffled = sorted((content_hash("blinded", text), text) for text in texts)[:size]
+    rows = ((f"g-{digest[:12]}", texts[text], text) for digest, text in shuffled)
+    return write_table(path, BLINDED, rows)
+
+
+def _scores(study: Study, actor: Actor, scoring: Scoring) -> Iterator[Score]:
+    """Yield the recorded scores of what reads the systems, on every reference that this person may see."""
+    reading = scoring.reading
+    runs = [
+        record.run
+        for record in list_records(study)
+        if (record.run.prompt_hash, record.run.labeler.hash) == (reading.prompt.hash, reading.labeler.hash)
+    ]
+    for reference in _references(study, actor):
+        for run in runs:
+            if run.cohort_hash == reference.cohort_hash and reference.label_set_hash == study.label_set.hash:
+                score = find_score(study, actor, load(study, run.hash), reference)
+                if score is not None:
+                    yield score
+
+
+def _references(study: Study, actor: Actor) -> Iterator[Reference]:
+    """Yield the references this person may see, the primary one first."""
+    heads = list_references(study, actor)
+    try:
+        primary = get_reference(study, actor)
+    except (NotFoundError, RightsError):
+        primary = None
+    if primary is not None:
+        yield primary
+    for head in heads:
+        if primary is None or head.hash != primary.hash:
+            try:
+                yield get_reference(study, actor, head.name)
+            except RightsError:  # on a locked cohort
+                continue
+
+
+def _generated(study: Study) -> set[str]:
+    with study.database.snapshot() as conn:
+        every = [s.id for d in store.data_sets(conn) for s in store.submissions(conn, d.hash)]
+        return {text_hash(text) for one in every for text in store.texts(conn, one).values() if text}
+
+
+def _confusion(study: Study, actor: Actor, score: Score) -> Confusion:
+    data = arrays(study, score.prepared, score.reference, extractions(study, actor, score.prepared))
+    policies = per_finding(score.prediction_policies, study.label_set.ids)
+    return confusion(data.truth, data.predictions, policies)
+
+
+def order_words(errors: LabelerErrors) -> Sequence[str]:
+    """Return in sentences what the labeler's errors leave open."""
+    source = (
+        f"They are those on the reference {errors.machine} for generated reports and {errors.human} for the others."
+        if errors.machine
+        else f"They are those on the reference {errors.human}; raters have labelled no generated report, so they are "
+        "taken to be the same there."
+    )
+    open_pairs = [f"{first} and {second}" for first, second in errors.spread.unsettled]
+    order = (
+        f"The labeler's errors leave the order open of: {'; '.join(open_pairs)}."
+        if open_pairs
+        else "The labeler's errors leave no order of two systems open."
+    )
+    simulated = " Votes of that reference are simulated." if errors.simulated else ""
+    return order, f"{source}{simulated}"
