@@ -24,7 +24,7 @@ def follow(prepared: PreparedRun) -> None:
         if stopped or (done.finished and not done.unanswered):
             for key in ("run.following", "run.process"):
                 st.session_state.pop(key, None)
-            if not done.finished:
+            if not done.finished and not batch_panel.waits(here, prepared):
                 state.say(f"The run has stopped: {run.last_words(here.study)}", refused=True)
             elif done.unanswered:
                 state.say(f"{done.unanswered} calls brought no reply; ask again once the server answers.", refused=True)

@@ -71,7 +71,9 @@ def test_waiting_collects_when_it_is_done(
 ) -> None:
     with_model(study, serve("--looks", "2"), "anthropic")
     monkeypatch.setattr("workbench.workflow.batches._FIRST_PAUSE", 0.01)
-    found = workbench(*RUN, "--batch", "--wait", "--study", study, "--json").json
+    done = workbench(*RUN, "--batch", "--wait", "--study", study, "--json")
+    found = done.json
+    assert ["in_progress" in line for line in done.err.splitlines()] == [True, False]  # what changed, once each
     assert (found["under_way"], found["done"]) == (0, found["total"])
     assert found["submitted"] == found["collected"] == found["total"]
 

@@ -1,5 +1,6 @@
 """Batches are history: written down once, told of, over once, and what they may still answer is known."""
 
+import json
 import sqlite3
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
@@ -9,7 +10,7 @@ import pytest
 
 from workbench.domain.runs import Extraction, ExtractionKey, ExtractionStatus, Usage
 from workbench.errors import ConflictError
-from workbench.storage import batches, runs
+from workbench.storage import audit, batches, runs
 from workbench.storage.batches import COLLECTED, DROPPED, SUBMITTED, TOLD, NewBatch, Told
 
 NOW = datetime(2026, 11, 29, 12, tzinfo=UTC)
@@ -92,6 +93,21 @@ def test_nothing_of_a_batch_is_changed_or_removed(
     column = {"batch_requests": "repeat"}.get(table, "id")
     with pytest.raises(sqlite3.IntegrityError, match="is history"), study.database.write() as conn:
         conn.execute(statement.format(table).replace("rowid", column))
+
+
+def test_the_audit_trail_tells_what_became_of_a_batch(study: Any, planned: Callable[..., int]) -> None:
+    number = planned()
+    with study.database.write() as conn:
+        batches.add_event(conn, number, SUBMITTED, Told("batch_1", "validating"), **BY)
+        batches.add_event(conn, number, TOLD, Told("batch_1", "in_progress", 2), **BY)
+    with study.database.snapshot() as conn:
+        trail = [event for event in audit.trail(conn, closed=[], locked=[]) if event.event.startswith("batch")]
+    assert [(e.actor, e.event, e.subject) for e in trail] == [
+        ("Lena", "batch made", study.run.hash),
+        ("Lena", "batch submitted", study.run.hash),
+        ("Lena", "batch is in_progress", study.run.hash),
+    ]
+    assert json.loads(trail[0].details) == {"batch": "t1", "reports": 3}
 
 
 def test_an_answer_keeps_the_batch_it_came_in_and_counts_as_of_one(study: Any, keys: list[ExtractionKey]) -> None:

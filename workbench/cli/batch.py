@@ -69,7 +69,7 @@ class Batch:
         else:
             found = batches.collect(study, actor, prepared)
         if self.wait:
-            waited = batches.wait(study, actor, prepared)
+            waited = batches.wait(study, actor, prepared, on_look=_Telling(out))
             found = Collected(
                 found.submitted,
                 found.answered + waited.answered,
@@ -77,6 +77,21 @@ class Batch:
                 (*found.notes, *waited.notes),
             )
         _tell(study, prepared, found, out)
+
+
+class _Telling:
+    """Says how batches stand, whenever that has changed."""
+
+    def __init__(self, out: Output) -> None:
+        self._out = out
+        self._said: dict[int, str] = {}
+
+    def __call__(self, known: list[BatchRecord]) -> None:
+        for batch in known:
+            text = batch_text(batch)
+            if self._said.get(batch.id) != text:
+                self._said[batch.id] = text
+                self._out.tell(text)
 
 
 def currency(prepared: PreparedRun) -> str | None:

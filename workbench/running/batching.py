@@ -178,7 +178,8 @@ class _Keeper:
         known = await self._hold.known(list(self._texts))
         taken = known.statuses.keys() | known.waiting.keys()
         todo = [(key, text) for key, text in self._texts.items() if key not in taken]
-        found = batch_requests.sort_out(self._batching(constraint), self._run, todo)
+        # Aside, since writing out many thousands takes long enough for this runner to look dead.
+        found = await asyncio.to_thread(batch_requests.sort_out, self._batching(constraint), self._run, todo)
         await self._hold.save(found.unsent, Pace())
         reply = batch_requests.reply_tokens(self._run.labeler, known.usage)
         await self._require_within(cap, found, reply)

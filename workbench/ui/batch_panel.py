@@ -57,6 +57,11 @@ def draw(here: state.Here, prepared: PreparedRun) -> list[BatchRecord]:
     return waiting
 
 
+def waits(here: state.Here, prepared: PreparedRun) -> bool:
+    """Return whether reports of a run are with a provider."""
+    return bool(batches.under_way(here.study, prepared))
+
+
 def submit(here: state.Here, prepared: PreparedRun, cap: Cap | None) -> None:
     """Hand a run over and say so."""
     with st.spinner("Handing the reports over"):

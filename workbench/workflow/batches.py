@@ -104,7 +104,7 @@ def wait(
         study: the study.
         actor: a lead or admin.
         prepared: the run.
-        on_look: told after each look how the batches stand.
+        on_look: told before the first look, and after each, how the batches stand.
         sleep: waits so many seconds.
 
     Raises:
@@ -115,6 +115,7 @@ def wait(
     answered = failed = trouble = 0
     notes: tuple[str, ...] = ()
     pause = _FIRST_PAUSE
+    on_look(of_run(study, prepared))
     while under_way(study, prepared):
         sleep(pause)
         pause = min(pause * 1.5, _LONGEST_PAUSE)
