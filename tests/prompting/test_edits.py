@@ -16,7 +16,7 @@ PROMPT = Prompt(
 )
 
 
-@pytest.mark.parametrize("part", list(Part))
+@pytest.mark.parametrize("part", [part for part in Part if part is not Part.DEFINITION])
 def test_a_phrase_put_in_stands_last_and_taken_out_leaves_the_prompt_as_it_was(part: Part) -> None:
     finding = "effusion" if part.of_finding else ""
     put_in = edited(PROMPT, [Edit(finding, part, "new phrase")])
@@ -48,3 +48,13 @@ def test_a_list_of_cues_belongs_to_no_finding_and_a_list_of_synonyms_to_one() ->
         Edit("effusion", Part.NEGATION_BEFORE, "no")
     with pytest.raises(ValueError, match="do not go together"):
         Edit("", Part.SYNONYMS, "effusion")
+
+
+def test_a_definition_is_replaced_and_not_taken_out() -> None:
+    first = edited(PROMPT, [Edit("effusion", Part.DEFINITION, "Fluid.")])
+    second = edited(first, [Edit("effusion", Part.DEFINITION, "Fluid in the pleural space.")])
+    assert second.guidance.findings["effusion"].definition == "Fluid in the pleural space."
+    assert phrases(second, Part.DEFINITION, "effusion") == ("Fluid in the pleural space.",)
+    assert str(Edit("effusion", Part.DEFINITION, "Fluid.")) == 'effusion: define as "Fluid."'
+    with pytest.raises(ValueError, match="replaced, not taken out"):
+        Edit("effusion", Part.DEFINITION, "Fluid.", add=False)

@@ -13,7 +13,7 @@ from workbench.domain.actors import Actor
 from workbench.domain.error_kinds import ErrorKind
 from workbench.errors import InputError, NotFoundError
 from workbench.prompting.files import read_prompt
-from workbench.workflow import prompts, revise, suggest
+from workbench.workflow import prompts, propose, revise, suggest
 from workbench.workflow.opening import open_study
 from workbench.workflow.revise import Scope, Trial, Wish
 from workbench.workflow.score import Score
@@ -114,6 +114,10 @@ def suggest_command(
     revision: RevisionArgument = None,
     *,
     finding: Annotated[str | None, typer.Option(help="Mend this finding alone, and no cues.")] = None,
+    by: Annotated[
+        str | None, typer.Option(help="Labeler whose language model is asked, for one --finding.", metavar="LABELER")
+    ] = None,
+    again: Annotated[bool, typer.Option("--again", help="With --by: ask anew where it has answered before.")] = False,
     accept: Annotated[
         list[str], typer.Option(help="Number of a suggestion to accept; `all` for every one. Makes a candidate.")
     ] = [],  # noqa: B006
@@ -130,20 +134,25 @@ def suggest_command(
     """Suggest small edits that answer a scored revision's errors, each scored on patients it was not learned from.
 
     Nothing is applied by itself: --accept makes a candidate revision of those you name, to be run and scored.
+    With --by a language model is shown one finding's guidance and words of reports with errors, up to five times; what
+    it answered is kept, so that the numbers for --accept hold until you ask --again.
 
     \b
     Examples:
       workbench prompt suggest 4
       workbench prompt suggest 4 --accept 1 --accept 3 --decline 2
+      workbench prompt suggest 4 --by gemma --finding pneumonia
       workbench prompt suggest 1 --auto-loop
     """
     opened, out = open_study(study), Output(as_json)
     actor = opened.actor(as_name)
     score = score_of(opened, actor, revision=revision, reference_name=reference_name, labeler=labeler)
+    if auto_loop and by:
+        raise InputError("An unattended search asks no language model; leave out --by or --auto-loop.")
     if auto_loop:
         _search(opened, actor, score, out)
         return
-    offers = suggest.suggestions(opened, actor, score, finding_id=finding)
+    offers = _suggested(opened, actor, score, finding, by, again=again)
     taken, refused = _chosen(offers.offers, accept), _chosen(offers.offers, decline)
     if set(taken) & set(refused):
         raise InputError("A suggestion is either accepted or declined; name each once.")
@@ -167,6 +176,14 @@ def suggest_command(
     out.answer(answer, *shown, told)
 
 
+def _suggested(study: Study, actor: Actor, score: Score, finding: str | None, by: str | None, *, again: bool) -> Offers:
+    if by is None:
+        return suggest.suggestions(study, actor, score, finding_id=finding)
+    if finding is None:
+        raise InputError("A language model mends one finding at a time: name it with --finding.")
+    return propose.proposals(study, actor, score, finding, by=by, again=again)
+
+
 def _chosen(offers: tuple[Offer, ...], names: list[str]) -> list[Offer]:
     if "all" in names:
         return list(offers)
@@ -182,6 +199,7 @@ def _offers_json(score: Score, offers: Offers) -> dict[str, object]:
         "cohort": score.prepared.cohort.name,
         "looks": offers.looks,
         "declined_before": offers.declined,
+        "told": list(offers.told),
         "suggestions": [
             {
                 "number": number,
@@ -199,18 +217,25 @@ def _offers_json(score: Score, offers: Offers) -> dict[str, object]:
 
 def _offers_shown(study: Study, score: Score, offers: Offers) -> list[Table | str]:
     if not offers.offers:
-        return [f"Nothing to suggest for revision {score.prepared.number}: no phrase mends more than it breaks."]
-    rows = [
-        (n, o.edit, len(o.answers), len(o.breaks), o.held_out_fixed, o.held_out_broken, f"{o.gain:+.4f}")
-        for n, o in enumerate(offers.offers, 1)
-    ]
+        nothing = f"Nothing to suggest for revision {score.prepared.number}: no phrase mends more than it breaks."
+        return [nothing, *offers.told]
+    rows = [(n, o.edit, *_measured(o)) for n, o in enumerate(offers.offers, 1)]
     columns = ["", "edit", "mends", "breaks", "mends unseen", "breaks unseen", "macro-F1"]
     declined = f" {offers.declined} more were declined before." if offers.declined else ""
     return [
         table(f"Suggestions for revision {score.prepared.number} of {study.settings.title}", columns, rows),
         "Unseen: on patients that the edit was not learned from; macro-F1 is what that adds to what stands above it.",
+        *(f"{n}: {o.why}" for n, o in enumerate(offers.offers, 1) if o.why),
+        *offers.told,
         f"Looks at {score.prepared.cohort.name} so far: {offers.looks}.{declined}",
     ]
+
+
+def _measured(offer: Offer) -> tuple[object, ...]:
+    if offer.gain is None:
+        return ("-",) * 5
+    seen = len(offer.answers), len(offer.breaks)
+    return (*seen, offer.held_out_fixed, offer.held_out_broken, f"{offer.gain:+.4f}")
 
 
 def _search(study: Study, actor: Actor, score: Score, out: Output) -> None:

@@ -113,6 +113,31 @@ def make_batching(
     return Batching(labeler, _BATCHES[settings.kind]()(model))
 
 
+def make_model(
+    settings: LabelerSettings,
+    *,
+    through: "Callable[[Model], Model]" = _straight,
+    egress: "Egress | None" = None,
+    constraint: "Constraint | None" = None,
+) -> "Model":
+    """Return the language model of a labeler, to be asked something else than labels; arguments as ``make_labeler``.
+
+    Raises:
+        InputError: the labeler asks no model, or what it needs is missing or wrong, such as its key.
+        RightsError: its server may not be sent reports.
+        ConflictError: the labeler is no longer the one that the settings identify.
+    """
+    if settings.kind == "scripted":
+        from workbench.models.scripted import ScriptedModel  # noqa: PLC0415
+
+        _check_same(settings, _scripted_options(settings) if settings.file else {"replies": ""})
+        return through(ScriptedModel(_file(settings), delay=settings.delay))
+    if settings.kind not in _SERVERS:
+        raise InputError(f"{settings.name} asks no language model; name a labeler that does.")
+    _check_same(settings, _of(settings.kind, _OPTIONS)(settings))
+    return _model(settings, _Way(through, egress, constraint), _SERVERS[settings.kind]()[0])
+
+
 def settings_of(
     name: str,
     *,
@@ -290,18 +315,14 @@ def _make_rules(settings: LabelerSettings, prompt: Prompt, label_set: LabelSet, 
 
 def _make_scripted(settings: LabelerSettings, prompt: Prompt, label_set: LabelSet, way: _Way) -> Labeler:
     from workbench.labelers.language_model import LanguageModelLabeler  # noqa: PLC0415
-    from workbench.models.scripted import ScriptedModel  # noqa: PLC0415
 
-    _check_same(settings, _scripted_options(settings) if settings.file else {"replies": ""})
-    model = ScriptedModel(_file(settings), delay=settings.delay)
-    return LanguageModelLabeler(settings, prompt, label_set, way.through(model))
+    return LanguageModelLabeler(settings, prompt, label_set, make_model(settings, through=way.through))
 
 
 def _make_served(settings: LabelerSettings, prompt: Prompt, label_set: LabelSet, way: _Way) -> Labeler:
     from workbench.labelers.language_model import LanguageModelLabeler  # noqa: PLC0415
 
-    _check_same(settings, _of(settings.kind, _OPTIONS)(settings))
-    model = _model(settings, way, _SERVERS[settings.kind]()[0])
+    model = make_model(settings, through=way.through, egress=way.egress, constraint=way.constraint)
     return LanguageModelLabeler(settings, prompt, label_set, model, constraint=way.constraint)
 
 

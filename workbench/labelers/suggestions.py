@@ -7,7 +7,7 @@ phrase that helps in one report and nowhere else scores nothing.
 
 import hashlib
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from workbench.labelers.candidates import Candidates
@@ -69,6 +69,28 @@ def suggest(
     return list(_one_after_another(measured, ledger, most))
 
 
+def measure_proposed(
+    reading: Rereading, patients: Sequence[str], proposed: Mapping[Edit, Collection[int]]
+) -> list[Suggestion]:
+    """Return edits that somebody proposed, measured as ``suggest`` measures its own, the one that gains most first.
+
+    What mends too little for what it breaks, on patients that it was not learned from, is left out.
+
+    Args:
+        reading: the cohort as the prompt reads it now.
+        patients: of each report.
+        proposed: of each edit the folds without whose errors it was proposed too: there it is measured.
+    """
+    fold_of = folds(patients)
+    measured = []
+    for edit, unseen in proposed.items():
+        effect = reading.effect(edit)
+        held = _within(effect, unseen, fold_of)
+        if _mends_more(edit, held.fixed, held.broken):
+            measured.append((edit, effect, held))
+    return list(_one_after_another(measured, _Ledger(reading), len(measured)))
+
+
 def _mends_more(edit: Edit, fixed: Collection[Cell], broken: Collection[Cell]) -> bool:
     return len(fixed) > 0 and len(fixed) >= len(broken) * (
         _MENDS_PER_BREAK if edit.finding_id else _CUE_MENDS_PER_BREAK
@@ -89,9 +111,13 @@ def _learned(edit: Edit, effect: Effect) -> bool:
 def _held_out(edit: Edit, effect: Effect, fold_of: Sequence[int]) -> Effect:
     """Return the part of an effect that lies in folds whose other four would have suggested the edit."""
     learned = {fold for fold in range(FOLDS) if _learned(edit, _without(effect, fold, fold_of))}
+    return _within(effect, learned, fold_of)
+
+
+def _within(effect: Effect, chosen: Collection[int], fold_of: Sequence[int]) -> Effect:
     return Effect(
-        frozenset(cell for cell in effect.fixed if fold_of[cell[0]] in learned),
-        frozenset(cell for cell in effect.broken if fold_of[cell[0]] in learned),
+        frozenset(cell for cell in effect.fixed if fold_of[cell[0]] in chosen),
+        frozenset(cell for cell in effect.broken if fold_of[cell[0]] in chosen),
     )
 
 

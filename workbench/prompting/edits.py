@@ -9,8 +9,12 @@ from workbench.domain.prompts import Cues, CueSet, FindingGuidance, Prompt
 
 
 class Part(StrEnum):
-    """The list that a phrase stands in: one of a finding's, or one of the cues that all findings share."""
+    """The list that a phrase stands in: one of a finding's, or one of the cues that all findings share.
 
+    A finding's definition is no list: an edit of it puts other words in its place.
+    """
+
+    DEFINITION = "definition"
     SYNONYMS = "synonyms"
     EXCLUSIONS = "exclusions"
     NORMAL = "normal"
@@ -28,10 +32,11 @@ class Part(StrEnum):
     @property
     def of_finding(self) -> bool:
         """Return whether each finding has such a list of its own."""
-        return self in {Part.SYNONYMS, Part.EXCLUSIONS, Part.NORMAL}
+        return self in {Part.DEFINITION, Part.SYNONYMS, Part.EXCLUSIONS, Part.NORMAL}
 
 
 _WORDS = {
+    Part.DEFINITION: "definition",
     Part.SYNONYMS: "synonym",
     Part.EXCLUSIONS: "exclusion",
     Part.NORMAL: "normal phrase",
@@ -61,10 +66,14 @@ class Edit:
         """Hold to it that a finding's list names its finding and a list of cues names none."""
         if self.part.of_finding != bool(self.finding_id):
             raise ValueError(f"{self.part} and the finding {self.finding_id!r} do not go together")
+        if self.part is Part.DEFINITION and not self.add:
+            raise ValueError("a definition is replaced, not taken out")
 
     def __str__(self) -> str:
         """Return the edit in words: 'pneumothorax: add the synonym "ptx"'."""
         subject = f"{self.finding_id}: " if self.finding_id else "cues: "
+        if self.part is Part.DEFINITION:
+            return f'{subject}define as "{self.phrase}"'
         return f'{subject}{"add" if self.add else "take out"} "{self.phrase}" ({_WORDS[self.part]})'
 
     def as_json(self) -> dict[str, object]:
@@ -73,9 +82,11 @@ class Edit:
 
 
 def phrases(prompt: Prompt, part: Part, finding_id: str = "") -> tuple[str, ...]:
-    """Return the phrases that stand in a list."""
+    """Return the phrases that stand in a list; of a definition its words as one."""
     if part.of_finding:
         guidance = prompt.guidance.findings.get(finding_id, FindingGuidance())
+        if part is Part.DEFINITION:
+            return (guidance.definition,) if guidance.definition else ()
         return tuple(getattr(guidance, part.value))
     kind, _, side = part.value.partition(".")
     held = getattr(prompt.guidance.cues, kind)
@@ -97,7 +108,7 @@ def _edited(prompt: Prompt, edit: Edit) -> Prompt:
     guidance = prompt.guidance
     if edit.part.of_finding:
         finding = guidance.findings.get(edit.finding_id, FindingGuidance())
-        changed: dict[str, Any] = {edit.part.value: after}
+        changed: dict[str, Any] = {edit.part.value: edit.phrase if edit.part is Part.DEFINITION else after}
         mended = replace(finding, **changed)
         return replace(prompt, guidance=replace(guidance, findings={**guidance.findings, edit.finding_id: mended}))
     return replace(prompt, guidance=replace(guidance, cues=_with_cues(guidance.cues, edit.part, after)))

@@ -61,7 +61,7 @@ def history_lines(
     figure.update_xaxes(type="category", title="revision", categoryorder="array", categoryarray=labels)
     figure.update_yaxes(tickformat=".2f", automargin=True)
     plain(figure, 380)
-    figure.update_layout(legend={"y": -0.22, "yanchor": "top"}, margin={"t": 16, "b": 110})
+    figure.update_layout(legend={"y": 0, "yref": "container", "yanchor": "bottom"}, margin={"t": 16, "b": 120})
     return figure
 
 

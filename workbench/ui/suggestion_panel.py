@@ -14,9 +14,9 @@ from workbench.text.phrases import PhraseFinder
 from workbench.text.sentences import sentence_spans
 from workbench.ui import state, unsaved, widgets
 from workbench.ui.undisturbed import undisturbed
-from workbench.workflow import suggest
+from workbench.workflow import labelers, propose, suggest
 from workbench.workflow.score import Score
-from workbench.workflow.suggest import Offer, Offers
+from workbench.workflow.suggest import FROM_ERRORS, Offer, Offers
 
 _SHOWN = 8
 _QUOTED = 6
@@ -28,6 +28,7 @@ _ACTS = {
     Part.NEGATION_AFTER: ("Negation cue", "denies what stands before it"),
     Part.NEGATION_TERMINATORS: ("End of a negation", "what follows is not denied"),
     Part.PSEUDO_NEGATION: ("No negation", "looks like one and is none"),
+    Part.DEFINITION: ("Definition", "what a language model is told the finding is"),
 }
 
 
@@ -40,11 +41,34 @@ class _Asked:
     found: Offers
     decided: dict[Edit, bool] = field(default_factory=dict)
     first: int = 0
+    by: str = FROM_ERRORS
 
 
 def draw(here: state.Here, base: Prompt, draft: Prompt, score: Score, finding: str) -> None:
     """Draw the button that asks for suggestions, and what was suggested last."""
     key = _key(base)
+    models = [name for name, kind in _kinds(here).items() if kind != "rules"]
+    by = FROM_ERRORS
+    if models:
+        by = st.selectbox(
+            "Suggested by",
+            [FROM_ERRORS, *models],
+            format_func=lambda each: "the errors alone" if each == FROM_ERRORS else f"the language model of {each}",
+            key="revise.suggest.by",
+        )
+    if by == FROM_ERRORS:
+        _ask_errors(here, draft, score, finding, key)
+    else:
+        _ask_model(here, draft, score, finding, by=by, key=key)
+    if key in st.session_state:
+        _offers(here, base, score, key)
+
+
+def _kinds(here: state.Here) -> dict[str, str]:
+    return {name: entry.kind for name, entry in here.study.settings.labelers.items()}
+
+
+def _ask_errors(here: state.Here, draft: Prompt, score: Score, finding: str, key: str) -> None:
     name = here.study.label_set.get(finding).name
     st.caption(
         "Learned from this score's errors alone and measured on patients that each was not learned from. "
@@ -60,13 +84,33 @@ def draw(here: state.Here, base: Prompt, draft: Prompt, score: Score, finding: s
         with widgets.explained(), st.spinner("Reading the errors"):
             found = suggest.suggestions(here.study, here.actor, score, prompt=draft, finding_id=only)
             st.session_state[key] = _Asked(draft.hash, name if only else "all findings", found)
-    if key in st.session_state:
-        _offers(here, base, score, key)
+
+
+def _ask_model(here: state.Here, draft: Prompt, score: Score, finding: str, *, by: str, key: str) -> None:
+    card, name = labelers.card(here.study, by), here.study.label_set.get(finding).name
+    st.caption(
+        widgets.plain(
+            f"It is shown the guidance of {name} and words of reports with errors, at most five times, and runs "
+            f"{card.place}. What it proposes is measured on patients whose errors it was not shown. Nothing is applied "
+            "before you accept it."
+        )
+    )
+    if card.problem:
+        st.warning(widgets.plain(card.problem), icon=":material/lock:")
+    label = f"Ask for edits of {widgets.plain(name)}"
+    if st.button(label, icon=":material/smart_toy:", help="Counts as a look", disabled=bool(card.problem)):
+        asked = st.session_state.get(key)
+        again = asked is not None and (asked.of, asked.where, asked.by) == (draft.hash, name, by)
+        with widgets.explained(), st.spinner("The model reads the errors"):
+            found = propose.proposals(here.study, here.actor, score, finding, by=by, prompt=draft, again=again)
+            st.session_state[key] = _Asked(draft.hash, name, found, by=by)
 
 
 def _offers(here: state.Here, base: Prompt, score: Score, key: str) -> None:
     asked: _Asked = st.session_state[key]
     offers = asked.found.offers
+    for sentence in asked.found.told:
+        st.caption(widgets.plain(sentence))
     if not offers:
         st.info(f"No phrase would mend more than it breaks, for {widgets.plain(asked.where)}.")
         return
@@ -137,6 +181,9 @@ def _offer(here: state.Here, base: Prompt, score: Score, offer: Offer, key: str)
             st.button(
                 label, icon=icon, key=f"{key}.{label}", on_click=act, kwargs=arguments, disabled=decided is not None
             )
+    if offer.gain is None:
+        st.caption("Not measured: the rules cannot tell. Try it on reports with an error.")
+        return
     unseen = f"Unseen patients: mends {offer.held_out_fixed}, breaks {offer.held_out_broken}"
     with st.expander(f"{unseen}; macro-F1 {offer.gain:+.3f}"):
         st.caption(

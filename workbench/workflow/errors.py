@@ -1,6 +1,6 @@
 """Where a run errs: each wrong cell with the text, the votes, the labeler's evidence, and the likely cause."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
@@ -179,13 +179,21 @@ def _wished(mistake: Mistake, wish: Wish, median: int) -> bool:
     )
 
 
-def grouped(study: Study, score: Score, found: Sequence[Mistake]) -> list[Group]:
+def grouped(
+    study: Study, score: Score, found: Sequence[Mistake], *, among: Collection[str] | None = None
+) -> list[Group]:
     """Return errors in groups whose words are nearly the same, largest first; findings and kinds never mix.
 
     An error without words, such as a finding missed for a synonym, goes by the sentence of its report that tells most
     of the finding: one the prompt has no phrase for, in words that stand in reports that hold it and rarely elsewhere.
+
+    Args:
+        study: the study.
+        score: whose errors they are.
+        found: the errors.
+        among: the reports that "elsewhere" is looked for in; all of the cohort when left out.
     """
-    likely = _likely_words(study, score, found)
+    likely = _likely_words(study, score, found, among)
     parts: dict[tuple[str, ErrorKind, MistakeKind], list[tuple[Mistake, str]]] = {}
     for mistake in found:
         words = mistake.cause.words or likely.get((mistake.report.id, mistake.finding_id), "") or mistake.evidence
@@ -198,7 +206,9 @@ def grouped(study: Study, score: Score, found: Sequence[Mistake]) -> list[Group]
     return sorted(made, key=lambda group: (-len(group.mistakes), -sum(m.cost for m in group.mistakes)))
 
 
-def _likely_words(study: Study, score: Score, found: Sequence[Mistake]) -> dict[tuple[str, str], str]:
+def _likely_words(
+    study: Study, score: Score, found: Sequence[Mistake], among: Collection[str] | None
+) -> dict[tuple[str, str], str]:
     """Return the telling sentence of each error for a synonym, by report and finding."""
     reader = _reader(study, score)
     without: dict[str, list[Report]] = {}
@@ -207,6 +217,8 @@ def _likely_words(study: Study, score: Score, found: Sequence[Mistake]) -> dict[
             without.setdefault(mistake.finding_id, []).append(mistake.report)
     likely: dict[tuple[str, str], str] = {}
     texts = dict(score.prepared.texts) if without else {}
+    if among is not None:
+        texts = {report: text for report, text in texts.items() if report in among}
     for finding, reports in without.items():
         holding = {r for r in texts if score.reference.items[r, finding].outcome is Outcome.PRESENT}
         candidates = {report.id: reader.unnamed(report) for report in reports}

@@ -45,26 +45,29 @@ class Offer:
     edit: Edit
     answers: tuple[tuple[str, str], ...]
     breaks: tuple[tuple[str, str], ...]
-    held_out_fixed: int
-    held_out_broken: int
-    gain: float
+    held_out_fixed: int | None
+    held_out_broken: int | None
+    gain: float | None
     source: str = FROM_ERRORS
     why: str = ""
 
     def held_out(self) -> dict[str, object]:
         """Return the score out of fold as it is kept."""
-        return {"fixed": self.held_out_fixed, "broken": self.held_out_broken, "gain": round(self.gain, 6)}
+        gain = None if self.gain is None else round(self.gain, 6)
+        return {"fixed": self.held_out_fixed, "broken": self.held_out_broken, "gain": gain}
 
 
 @dataclass(frozen=True, slots=True)
 class Offers:
     """Suggestions for a prompt, the one that gains most first. ``declined`` says how many are left out because somebody
-    declined them before; ``looks`` counts the looks at the cohort so far, this one included.
+    declined them before; ``looks`` counts the looks at the cohort so far, this one included. ``told`` says what a
+    language model proposed that is not used, and how the rest is measured.
     """
 
     offers: tuple[Offer, ...]
     declined: int
     looks: int
+    told: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,11 +138,8 @@ def suggestions(
     if score.prepared.run.labeler.kind != "rules":
         wrong = _wrong(study, score, read.data)
         found = [each for each in found if not wrong.isdisjoint(each.fixed)]
-    with study.database.read() as conn:
-        decided = store.list_all(conn)
-    declined = _declined(decided)
-    offers = [_offer(read, each) for each in found]
-    kept = tuple(offer for offer in offers if _key(offer.edit.as_json()) not in declined)
+    offers = [offer_of(read, each) for each in found]
+    kept = not_declined(study, offers)
     looks = record_look(study, actor, score.prepared.cohort, "suggest", prompt.hash)
     return Offers(kept, len(offers) - len(kept), looks)
 
@@ -150,7 +150,15 @@ def _wrong(study: Study, score: Score, data: ScoredArrays) -> set[tuple[int, int
     return set(zip(rows.tolist(), columns.tolist(), strict=True))
 
 
-def _offer(read: ReadCohort, each: Suggestion) -> Offer:
+def not_declined(study: Study, offers: Sequence[Offer]) -> tuple[Offer, ...]:
+    """Return the offers whose edit nobody has declined; they are in the study for good, whoever suggests them."""
+    with study.database.read() as conn:
+        declined = _declined(store.list_all(conn))
+    return tuple(offer for offer in offers if _key(offer.edit.as_json()) not in declined)
+
+
+def offer_of(read: ReadCohort, each: Suggestion, *, source: str = FROM_ERRORS, why: str = "") -> Offer:
+    """Return a measured edit as a person sees it."""
     return Offer(
         each.edit,
         tuple(read.cell(cell) for cell in each.fixed),
@@ -158,6 +166,8 @@ def _offer(read: ReadCohort, each: Suggestion) -> Offer:
         each.held_out_fixed,
         each.held_out_broken,
         each.gain,
+        source,
+        why,
     )
 
 
