@@ -1,11 +1,12 @@
 """Annotate: one report at a time, one's own labels only, every click saved."""
 
 from workbench.domain.actors import Role
-from workbench.ui import rating, state, widgets
+from workbench.ui import rating, rating_hearing, state, widgets
 from workbench.workflow import annotate
 
 here = state.here()
 if not here.may(Role.RATER):
+    rating_hearing.elsewhere(here)
     widgets.head("Annotate", "Here raters label reports, each on their own and without seeing the others.")
     raters = [name for name, roles in here.study.roster.people.items() if Role.RATER in roles]
     others = "nobody is yet; the lead adds raters with the command workbench user add"
@@ -15,6 +16,7 @@ if not here.may(Role.RATER):
 
 names = annotate.ratable_cohorts(here.study)
 if not names:
+    rating_hearing.elsewhere(here)
     widgets.head("Annotate", "Here you label reports, one at a time.")
     widgets.missing("There is no cohort to label yet. The study lead allocates one on the page Cohorts.")
 rating.head(

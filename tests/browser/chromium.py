@@ -2,6 +2,7 @@
 
 import os
 import shutil
+import signal
 import socket
 import subprocess
 import sys
@@ -125,6 +126,16 @@ class Server:
         assert self._process is not None
         self._process.kill()
         self._process.wait()
+
+    @contextmanager
+    def stopped(self) -> Iterator[None]:
+        """Let it answer nothing meanwhile, as one with too much to do; what is sent to it waits."""
+        assert self._process is not None
+        self._process.send_signal(signal.SIGSTOP)
+        try:
+            yield
+        finally:
+            self._process.send_signal(signal.SIGCONT)
 
     def __enter__(self) -> "Server":
         self.start()

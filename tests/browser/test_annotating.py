@@ -1,9 +1,11 @@
 """A rater labels by keyboard alone, in a real Chromium on a real server."""
 
+import json
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 import pytest
 from selenium.webdriver.chrome.webdriver import WebDriver
@@ -15,10 +17,11 @@ from selenium.webdriver.support.ui import WebDriverWait
 from workbench.domain.annotations import Annotation, Mark
 from workbench.domain.findings import State
 from workbench.storage import annotations
-from workbench.ui.shortcuts import keys_of
+from workbench.ui.shortcuts import EARLY, keys_of
 from workbench.workflow.annotate import Entry, open_report, queue
-from workbench.workflow.demo import RATER
+from workbench.workflow.demo import LEAD, RATER
 from workbench.workflow.opening import open_study
+from workbench.workflow.reference import freeze
 from workbench.workflow.study import Study
 
 MARKED = ".wb-board [role=radio][aria-checked=true]:not(:first-child)"
@@ -213,6 +216,183 @@ def test_presses_are_shown_without_the_server_and_saved_once_in_their_order_when
             {one: State.UNCERTAIN},
             {one: State.UNCERTAIN, two: State.UNCERTAIN},
         ]
+
+
+@pytest.fixture
+def served(browsing: ModuleType, study: Study) -> Iterator[Any]:
+    """A server on the study, which the test may stop for a while."""
+    with browsing.Server(study.folder, browsing.free_port()) as server:
+        yield server
+
+
+@pytest.fixture
+def desk(browsing: ModuleType, driver: WebDriver, served: Any) -> WebDriver:
+    """The annotate page of the demo rater on that server."""
+    driver.get(f"{served.address}/annotate?as={RATER.replace(' ', '%20')}")
+    browsing.settle(driver)
+    return driver
+
+
+def await_answered(driver: WebDriver) -> None:
+    """Wait until the server has answered every key."""
+    WebDriverWait(driver, 30, poll_frequency=0.05).until(
+        lambda d: not d.execute_script("return document.body.hasAttribute('data-wb-saving')")
+    )
+    assert driver.find_elements(By.ID, "wb-unsaved") == []
+
+
+def await_note(driver: WebDriver, name: str) -> str:
+    return str(WebDriverWait(driver, 30).until(lambda d: d.find_elements(By.ID, name))[0].text)
+
+
+def leave(driver: WebDriver, page: str) -> None:
+    driver.find_element(By.CSS_SELECTOR, f"[data-testid=stSidebarNav] a[href$='/{page}']").click()
+
+
+CLOSED = "The round validation-round-1 is closed, so it takes no more labels."
+
+
+def test_keys_after_the_round_was_closed_are_answered_and_their_person_told(
+    browsing: ModuleType, desk: WebDriver, study: Study
+) -> None:
+    first = queue(study, study.actor(RATER), "validation").order[0]
+    freeze(study, study.actor(LEAD), "validation", incomplete=True)
+    press(desk, keys_of([finding.name for finding in study.label_set.findings])[0])
+    assert f"Not saved: your last key or click. {CLOSED}" in await_note(desk, "wb-lost")
+    await_answered(desk)
+    assert CLOSED in browsing.text_of(desk)
+    assert drafts(study, first.report_id) == []
+    desk.find_element(By.CSS_SELECTOR, "#wb-lost button").click()
+    assert desk.find_elements(By.ID, "wb-lost") == []
+    browsing.page(desk, "cohorts")
+    assert desk.find_elements(By.ID, "wb-lost") == []
+
+
+@pytest.mark.parametrize("closed", [False, True])
+def test_keys_that_wait_while_their_person_goes_to_another_page_are_saved_or_told(
+    browsing: ModuleType, served: Any, desk: WebDriver, study: Study, *, closed: bool
+) -> None:
+    first = queue(study, study.actor(RATER), "validation").order[0]
+    one, two = keys_of([finding.name for finding in study.label_set.findings])[:2]
+    if closed:
+        freeze(study, study.actor(LEAD), "validation", incomplete=True)
+    with served.stopped():
+        press(desk, one, two, two)
+        leave(desk, "cohorts")
+        assert "wait for the server" in await_note(desk, "wb-unsaved")
+    WebDriverWait(desk, 30).until(lambda d: "/cohorts" in d.current_url)
+    browsing.settle(desk)
+    await_answered(desk)
+    if closed:
+        assert f"Not saved: your last 3 keys or clicks. {CLOSED}" in await_note(desk, "wb-lost")
+        assert drafts(study, first.report_id) == []
+    else:
+        one, two = study.label_set.ids[:2]
+        assert drafts(study, first.report_id)[-1] == {one: State.PRESENT, two: State.UNCERTAIN}
+        assert desk.find_elements(By.ID, "wb-lost") == []
+
+
+def test_what_still_waits_is_handed_in_on_whatever_page_comes_next(
+    browsing: ModuleType, desk: WebDriver, study: Study
+) -> None:
+    first = queue(study, study.actor(RATER), "validation").order[0]
+    # As when the press itself got lost on the way.
+    desk.execute_script(
+        "const box = window.wbRating; box.last += 1; box.presses = [{ id: box.last, on: arguments[0], finding: "
+        "arguments[1] }]",
+        json.dumps([RATER, "validation", first.report_id, first.reading]),
+        study.label_set.ids[0],
+    )
+    browsing.page(desk, "cohorts")
+    WebDriverWait(desk, 30).until(lambda _: drafts(study, first.report_id))
+    await_answered(desk)
+    assert drafts(study, first.report_id) == [{study.label_set.ids[0]: State.PRESENT}]
+
+
+def leave_twice(driver: WebDriver, *keys: str) -> None:
+    """Leave the report by Alt and a key, and type more keys the moment that the next report is there.
+
+    The browser itself types; the first of ``keys`` is the one with Alt, and an upper-case one is with Alt too.
+    """
+    driver.execute_script(
+        """
+        const type = (given) => {
+          const key = given.toLowerCase();
+          const how = { key, altKey: key !== given, code: `Key${key.toUpperCase()}`, bubbles: true };
+          document.body.dispatchEvent(new KeyboardEvent("keydown", how));
+        };
+        const [first, ...rest] = arguments;
+        const before = document.querySelector(".wb-on").dataset.on;
+        type(first);
+        const watch = setInterval(() => {
+          const on = document.querySelector(".wb-on")?.dataset.on;
+          if (!on || on === before || document.body.hasAttribute("data-wb-saving")) return;
+          clearInterval(watch);
+          // The answer may have taken longer on a busy machine: what counts as left just now begins here.
+          window.wbRating.left = Date.now();
+          rest.forEach(type);
+          window.typed = true;
+        }, 5);
+        """,
+        *keys,
+    )
+    WebDriverWait(driver, 30, poll_frequency=0.05).until(lambda d: d.execute_script("return window.typed"))
+    await_answered(driver)
+
+
+def test_a_report_that_is_marked_and_left_at_once_after_the_last_is_submitted_too(
+    desk: WebDriver, study: Study
+) -> None:
+    order = queue(study, study.actor(RATER), "validation").order
+    one, two = study.label_set.ids[:2]
+    first, second = keys_of([finding.name for finding in study.label_set.findings])[:2]
+    press(desk, first)
+    leave_twice(desk, "S", second, "S")
+    await_text(desk, f"Report 3 of {len(order)}")
+    assert [(last(study, entry).submitted, last(study, entry).states) for entry in order[:2]] == [
+        (True, {one: State.PRESENT}),
+        (True, {two: State.PRESENT}),
+    ]
+
+
+def test_a_shortcut_pressed_twice_with_nothing_in_between_leaves_one_report_only(desk: WebDriver, study: Study) -> None:
+    order = queue(study, study.actor(RATER), "validation").order
+    leave_twice(desk, "N", "N")
+    # The next key is heard on the second report, so nothing of the second press is under way any more.
+    press(desk, keys_of([finding.name for finding in study.label_set.findings])[0])
+    await_marked(desk, "present")
+    await_answered(desk)
+    assert queue(study, study.actor(RATER), "validation").submitted == {order[0]}
+    assert drafts(study, order[1].report_id) == [{study.label_set.ids[0]: State.PRESENT}]
+
+    ActionChains(desk, duration=0).key_down(Keys.ALT).send_keys("ss").key_up(Keys.ALT).perform()
+    await_text(desk, f"Report 3 of {len(order)}")
+    await_answered(desk)
+    press(desk, keys_of([finding.name for finding in study.label_set.findings])[0])
+    await_marked(desk, "present")
+    await_answered(desk)
+    assert queue(study, study.actor(RATER), "validation").submitted == set(order[:2])
+
+
+def test_a_key_pressed_while_a_report_is_being_submitted_is_said_not_to_be_taken(
+    served: Any, desk: WebDriver, study: Study
+) -> None:
+    order = queue(study, study.actor(RATER), "validation").order
+    key = keys_of([finding.name for finding in study.label_set.findings])[0]
+    press(desk, key)
+    await_marked(desk, "present")
+    await_answered(desk)
+    with served.stopped():
+        alt(desk, "s")
+        press(desk, key)
+        assert EARLY in await_note(desk, "wb-lost")
+    await_text(desk, f"Report 2 of {len(order)}")
+    await_answered(desk)
+    assert EARLY in await_note(desk, "wb-lost")
+    assert last(study, order[0]).submitted
+    press(desk, key)  # a key that is taken ends it
+    await_marked(desk, "present")
+    assert desk.find_elements(By.ID, "wb-lost") == []
 
 
 def test_a_control_is_reached_and_changed_by_tab_and_arrows(rating: WebDriver, study: Study) -> None:

@@ -1,6 +1,9 @@
 """The annotate page: drafts at each click, explicit nothing, own labels only."""
 
+import json
+import sqlite3
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -9,7 +12,8 @@ from streamlit.testing.v1 import AppTest
 from workbench.domain.annotations import Mark
 from workbench.domain.findings import State
 from workbench.ui import rating
-from workbench.ui.state import Here
+from workbench.ui.shortcuts import HEARD
+from workbench.ui.state import ACTOR, Here
 from workbench.workflow.annotate import Entry, open_report, queue
 from workbench.workflow.demo import LEAD, RATER
 from workbench.workflow.reference import freeze
@@ -99,15 +103,141 @@ def test_none_of_these_is_closed_once_something_is_marked(
     assert not app.button(key="rate.submit").disabled
 
 
-def test_a_round_closed_meanwhile_refuses_in_a_sentence(
+def hearing(app: AppTest) -> dict[str, Any]:
+    """Return what the part of the page that hears presses was told, on whatever page it is."""
+    (told,) = [e.proto.json for e in app.main.get("bidi_component") if e.proto.component_name == "rating_keys"]
+    return dict(json.loads(told))
+
+
+def hand_in(app: AppTest, *presses: dict[str, str], on: str, tab: str = "t") -> AppTest:
+    """Hand in what a browser's tab has kept, as it does on any page."""
+    listed = [{"id": number, "on": on, **press} for number, press in enumerate(presses, start=1)]
+    app.session_state[HEARD] = {"presses": {"tab": tab, "list": listed}}
+    return app.run()
+
+
+CLOSED = "The round validation-round-1 is closed, so it takes no more labels."
+
+
+def test_a_round_closed_meanwhile_refuses_in_a_sentence_and_answers_every_key(
     open_page: Open, board: Any, study: Study, first: Entry
 ) -> None:
     app = open_page(study.folder, "annotate", RATER)
+    on = board.read(app)["on"]
     freeze(study, study.actor(LEAD), "validation", incomplete=True)
-    board.click(app, "fracture", State.PRESENT)
+    hand_in(app, {"finding": "fracture"}, {"finding": "edema"}, {"act": "submit"}, on=on)
     assert not app.exception
     assert "validation-round-1 is closed" in app.info[0].value.replace("\\", "")
     assert own(study, first) is None
+    assert hearing(app)["heard"] == {"t": 3}
+    assert hearing(app)["told"]["text"] == f"Not saved: your last 3 keys or clicks. {CLOSED}"
+
+
+@pytest.mark.parametrize("closed", [False, True])
+def test_keys_that_arrive_on_another_page_are_saved_or_told(
+    open_page: Open, board: Any, study: Study, first: Entry, root: Path, *, closed: bool
+) -> None:
+    app = open_page(study.folder, "annotate", RATER)
+    on = board.read(app)["on"]
+    if closed:
+        freeze(study, study.actor(LEAD), "validation", incomplete=True)
+    app.switch_page(str(root / "pages" / "cohorts.py"))
+    app.run()
+    hand_in(app, {"finding": "fracture"}, on=on)
+    assert hearing(app)["heard"] == {"t": 1}
+    assert not hearing(app)["desk"]
+    if closed:
+        assert own(study, first) is None
+        assert hearing(app)["told"]["text"] == f"Not saved: your last key or click. {CLOSED}"
+    else:
+        assert own(study, first) == {"fracture": State.PRESENT}
+        assert hearing(app)["told"] == {"name": "", "text": ""}
+
+
+@pytest.mark.parametrize("person", [LEAD, RATER])
+def test_anothers_keys_are_saved_in_nobodys_name_and_told(
+    open_page: Open, board: Any, study: Study, first: Entry, person: str
+) -> None:
+    app = open_page(study.folder, "annotate", RATER)
+    on = board.read(app)["on"].replace(RATER, "Somebody else")
+    app.session_state[ACTOR] = person
+    app.run()
+    hand_in(app, {"finding": "fracture"}, {"finding": "edema"}, on=on)
+    assert own(study, first) is None
+    assert hearing(app)["heard"] == {"t": 2}
+    told = f"Not saved: the last 2 keys or clicks of Somebody else. {person} is here now."
+    assert hearing(app)["told"]["text"] == told
+
+
+def test_whoever_comes_after_a_rater_is_not_told_why_their_keys_were_refused(
+    open_page: Open, board: Any, study: Study
+) -> None:
+    app = open_page(study.folder, "annotate", RATER)
+    hand_in(app, {"finding": "fracture"}, {"act": "none"}, {"finding": "edema"}, on=board.read(app)["on"])
+    assert "findings are marked" in app.error[0].value
+    app.session_state[ACTOR] = LEAD
+    app.run()
+    assert hearing(app)["told"]["text"] == f"Not saved: the last keys or clicks of {RATER}."
+
+
+def test_what_comes_after_a_refused_key_is_told_beside_the_refusal_and_a_saved_key_ends_both(
+    open_page: Open, board: Any, study: Study, first: Entry
+) -> None:
+    app = open_page(study.folder, "annotate", RATER)
+    on = board.read(app)["on"]
+    hand_in(app, {"act": "submit"}, {"finding": "edema"}, {"finding": "fracture"}, on=on)
+    assert "nothing is marked; say none of these" in app.error[0].value.replace("\\", "")
+    told = "Not saved: your last 2 keys or clicks, since the one before was refused."
+    assert hearing(app)["told"]["text"] == told
+    assert own(study, first) is None
+    hand_in(app, {"finding": "fracture"}, on=on, tab="t2")
+    assert not app.error
+    assert hearing(app)["told"]["text"] == ""
+    assert own(study, first) == {"fracture": State.PRESENT}
+
+
+def test_a_refusal_that_the_page_shows_is_told_once(open_page: Open, board: Any, study: Study) -> None:
+    app = open_page(study.folder, "annotate", RATER)
+    hand_in(app, {"act": "submit"}, on=board.read(app)["on"])
+    assert app.error
+    assert hearing(app)["told"]["text"] == ""
+    press(app, "next")
+    assert not app.error
+    assert hearing(app)["told"]["text"] == ""
+
+
+def test_keys_lost_for_the_same_reason_are_counted_together(open_page: Open, board: Any, study: Study) -> None:
+    app = open_page(study.folder, "annotate", RATER)
+    on = board.read(app)["on"]
+    freeze(study, study.actor(LEAD), "validation", incomplete=True)
+    hand_in(app, {"finding": "fracture"}, on=on)
+    hand_in(app, {"finding": "fracture"}, {"finding": "edema"}, on=on)
+    assert hearing(app)["told"]["text"] == f"Not saved: your last 2 keys or clicks. {CLOSED}"
+
+
+def test_a_key_that_could_not_be_worked_off_is_not_called_saved_and_goes_through_later(
+    open_page: Open, board: Any, study: Study, first: Entry, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    app = open_page(study.folder, "annotate", RATER)
+
+    def fail(*_: object, **__: object) -> None:
+        raise sqlite3.OperationalError("disk I/O error")
+
+    with monkeypatch.context() as patched:
+        patched.setattr("workbench.ui.rating_work.save", fail)
+        hand_in(app, {"finding": "fracture"}, on=board.read(app)["on"])
+        assert app.exception
+    app.run()
+    assert own(study, first) == {"fracture": State.PRESENT}
+    assert hearing(app)["heard"] == {"t": 1}
+
+
+def test_a_comment_that_comes_too_late_is_told(open_page: Open, study: Study, first: Entry) -> None:
+    app = open_page(study.folder, "annotate", RATER)
+    freeze(study, study.actor(LEAD), "validation", incomplete=True)
+    app.text_input(key=control(first, "comment")).set_value("old film?").run()
+    assert own(study, first) is None
+    assert hearing(app)["told"]["text"] == f"Not saved: your comment. {CLOSED}"
 
 
 def press(app: AppTest, key: str) -> AppTest:

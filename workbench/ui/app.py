@@ -6,7 +6,7 @@ import streamlit as st
 
 from workbench.domain.actors import Actor, Role
 from workbench.errors import RightsError, WorkbenchError
-from workbench.ui import data, sign_in, state, widgets
+from workbench.ui import data, rating_hearing, sign_in, state, widgets
 from workbench.ui.reconnect import redraw_on_reconnect
 from workbench.workflow import blindness
 from workbench.workflow.roster import told
@@ -144,6 +144,7 @@ def main() -> None:
         page = st.navigation([start, *pages], expanded=True, position="sidebar" if actor else "hidden")
         if actor is None:
             state.leave()
+            rating_hearing.elsewhere(None)
             sign_in.page(study, why)
             return
         _come_in(study, actor, unread)
@@ -157,6 +158,8 @@ def main() -> None:
         text, refused = said
         show, icon = (st.error, "error") if refused else (st.success, "check")
         show(widgets.plain(text), icon=f":material/{icon}:")
+    if page.url_path != "annotate":  # which hears by itself
+        rating_hearing.elsewhere(state.here())
     with widgets.explained():
         page.run()
 

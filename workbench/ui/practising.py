@@ -6,7 +6,7 @@ import streamlit as st
 
 from workbench.domain.findings import State
 from workbench.errors import WorkbenchError
-from workbench.ui import rating_state, widgets
+from workbench.ui import rating_hearing, rating_state, widgets
 from workbench.ui.rating_state import Desk
 from workbench.ui.rating_work import PRACTICE
 from workbench.ui.state import Here
@@ -128,7 +128,7 @@ def feedback(at: Desk) -> None:
             type="primary",
             shortcut="Alt+S",
             key="rate.submit",
-            on_click=lambda: rating_state.submit(at, none_of_these=False),
+            on_click=rating_hearing.then(at.here, lambda: rating_state.submit(at, none_of_these=False)),
         )
     with st.container(height=560, border=False, key="rate_feedback"):
         st.html(f'<div class="wb-points">{"".join(_point(at.here, p) for p in found.differing)}</div>')

@@ -11,7 +11,17 @@ from workbench.domain.annotations import Annotation, Mark
 from workbench.domain.findings import State
 from workbench.errors import WorkbenchError
 from workbench.text.phrases import PhraseFinder
-from workbench.ui import practising, rating_board, rating_state, rating_work, reading, shortcuts, state, widgets
+from workbench.ui import (
+    practising,
+    rating_board,
+    rating_hearing,
+    rating_state,
+    rating_work,
+    reading,
+    shortcuts,
+    state,
+    widgets,
+)
 from workbench.ui.rating_state import Desk, Sheet
 from workbench.ui.rating_style import STYLE
 from workbench.ui.rating_work import PRACTICE
@@ -40,7 +50,7 @@ def head(lead: str) -> None:
 def desk(here: state.Here, names: Sequence[str]) -> None:
     """Draw everything of the page below its heading: choosing a cohort, the way through it, report and controls."""
     st.html(STYLE)
-    rating_state.hear(here)  # what arrived while an earlier press was being worked off
+    rating_hearing.hear(here)  # what arrived while an earlier press was being worked off
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         cohort = practising.banner() if practising.is_on() else _cohort(here, names)
         try:
@@ -48,6 +58,7 @@ def desk(here: state.Here, names: Sequence[str]) -> None:
         except WorkbenchError as error:
             widgets.refuse(error)
             practising.button(here)
+            rating_hearing.elsewhere(here)
             return
         entry = None if queue.closed else rating_state.current(here, cohort, queue)
         _progress(here, cohort, queue, entry)
@@ -61,6 +72,7 @@ def desk(here: state.Here, names: Sequence[str]) -> None:
 
 def _desk(here: state.Here, cohort: str, queue: Queue, entry: annotate.Entry | None) -> None:
     if queue.closed:
+        rating_hearing.elsewhere(here)
         widgets.missing(queue.closed)
     if cohort and st.session_state.get(rating_state.PAUSE):
         _pause(queue)
@@ -74,12 +86,7 @@ def _desk(here: state.Here, cohort: str, queue: Queue, entry: annotate.Entry | N
         st.success("You have submitted every report of this cohort. Thank you.", icon=":material/done_all:")
     else:
         practising.summary(here)
-    _ears(here, shortcuts.Saved())  # so that the browser learns that the last of what was pressed is saved
-
-
-def _ears(here: state.Here, saved: shortcuts.Saved, asked: str = "") -> None:
-    with st.container(key="rate_ears"):
-        shortcuts.listen(saved, lambda: rating_state.hear(here), asked)
+    rating_hearing.listen(here, shortcuts.Saved())  # so that the browser learns that the last that was pressed is saved
 
 
 def _report_and_controls(at: Desk, queue: Queue) -> None:
@@ -99,7 +106,7 @@ def _report_and_controls(at: Desk, queue: Queue) -> None:
             rating_board.draw(here.study.label_set.findings, keys(here), task.states)
             asked = _bar(at, task, sheet)
             own = rating_state.saved(at, task, {key: f for f, key in keys(here).items() if key})
-    _ears(here, own, asked)
+    rating_hearing.listen(here, own, asked, refusal_shown=not told and rating_state.REFUSED in st.session_state)
 
 
 def _cohort(here: state.Here, names: Sequence[str]) -> str:
@@ -261,14 +268,14 @@ def _bar(at: Desk, task: RatingTask, sheet: Sheet) -> str:
             type="primary",
             shortcut="Alt+S",
             key="rate.submit",
-            on_click=lambda: rating_state.submit(at, none_of_these=False),
+            on_click=rating_hearing.then(at.here, lambda: rating_state.submit(at, none_of_these=False)),
         )
         st.button(
             "None of these, next" if at.cohort else "None of these",
             disabled=bool(positive),
             key="rate.none",
             shortcut="Alt+N",
-            on_click=lambda: rating_state.submit(at, none_of_these=True),
+            on_click=rating_hearing.then(at.here, lambda: rating_state.submit(at, none_of_these=True)),
             help="Submits that the report mentions none of the findings.",
         )
         if at.cohort:
@@ -276,14 +283,14 @@ def _bar(at: Desk, task: RatingTask, sheet: Sheet) -> str:
                 "Unsure, come back",
                 key="rate.come-back",
                 shortcut="Alt+U",
-                on_click=lambda: rating_state.come_back(at),
+                on_click=rating_hearing.then(at.here, lambda: rating_state.come_back(at)),
                 help="Keeps the draft, goes on, and comes back to this report at the end.",
             )
         st.button(
             "Undo",
             key="rate.undo-button",
             shortcut="Alt+Z",
-            on_click=lambda: rating_state.undo(at),
+            on_click=rating_hearing.then(at.here, lambda: rating_state.undo(at)),
         )
     refused = st.session_state.get(rating_state.REFUSED)
     if refused is not None:
@@ -311,7 +318,7 @@ def _comment(at: Desk, sheet: Sheet) -> None:
         key=noted,
         placeholder="Comment (optional)",
         label_visibility="collapsed",
-        on_change=rating_state.comment,
+        on_change=rating_hearing.comment,
         args=(at,),
         max_chars=1000,
     )

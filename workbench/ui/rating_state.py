@@ -10,7 +10,7 @@ import streamlit as st
 from workbench.domain.actors import Actor
 from workbench.domain.annotations import Mark
 from workbench.domain.findings import State
-from workbench.errors import WorkbenchError
+from workbench.errors import RightsError, WorkbenchError
 from workbench.ui import rating_work, shortcuts, state
 from workbench.ui.rating_work import PRACTICE
 from workbench.ui.undisturbed import undisturbed
@@ -85,13 +85,14 @@ def next_state(now: State, states: tuple[State, ...]) -> State:
 # ---- where the rater is
 
 
-def _current(here: state.Here, cohort: str) -> str:
+def current_key(here: state.Here, cohort: str) -> str:
+    """Return under which name the session keeps the report that is open."""
     return f"rate.report.{here.person.name}.{cohort}"
 
 
 def current(here: state.Here, cohort: str, queue: Queue) -> Entry | None:
     """Return the report that is open: the one chosen, else the one worked on last, else the next unfinished one."""
-    chosen = st.session_state.get(_current(here, cohort))
+    chosen = st.session_state.get(current_key(here, cohort))
     if isinstance(chosen, Entry) and chosen in queue.order:
         return chosen
     found = queue.last or queue.next
@@ -103,7 +104,7 @@ def current(here: state.Here, cohort: str, queue: Queue) -> Entry | None:
 @undisturbed
 def go_to(here: state.Here, cohort: str, entry: Entry | None) -> None:
     """Open a report, or the next unfinished one for None."""
-    st.session_state[_current(here, cohort)] = entry
+    st.session_state[current_key(here, cohort)] = entry
     for key in (_UNDO, _LAST, REFUSED):
         st.session_state.pop(key, None)
 
@@ -146,10 +147,15 @@ def start_clock(desk: Desk, task: RatingTask) -> None:
 # ---- acts
 
 
-def _actor(desk: Desk) -> Actor | None:
-    """Return who acts, None when somebody else has signed in meanwhile: then nothing is saved in their name."""
-    now: Actor | None = desk.here.actor
-    return now if now is not None and now.name == desk.here.person.name else None
+def acting(here: state.Here) -> Actor | None:
+    """Return who acts at this moment, None where nobody is signed in any more or may be.
+
+    For acts, in which Streamlit does not let ``Here.actor`` show the door.
+    """
+    try:
+        return here.person if here.renew is None else here.renew()
+    except RightsError:
+        return None
 
 
 def _keep(
@@ -162,8 +168,9 @@ def _keep(
 ) -> bool:
     """Change what was saved last and save it; keep the sentence of a refusal for the page. Return whether it went."""
     st.session_state.pop(REFUSED, None)
-    actor = _actor(desk)
-    if actor is None:
+    actor = acting(desk.here)
+    if actor is None or actor.name != desk.here.person.name:  # nothing is saved in another one's name
+        st.session_state[REFUSED] = RightsError(f"{desk.here.person.name} is not signed in here any more.")
         return False
     try:
         task = rating_work.open_report(desk.here.study, actor, desk.cohort, desk.entry)
@@ -274,49 +281,6 @@ def attach(desk: Desk, sentence: str) -> None:
         _keep(desk, change)
 
 
-@undisturbed
-def hear(here: state.Here) -> bool:
-    """Work off what was pressed since the last time, in its order, each on the report that was on the screen then.
-
-    A refusal ends it, since what was pressed later may rest on what was refused. Return whether nothing was refused.
-    """
-    actor: Actor = here.actor
-    pressed = shortcuts.presses(lambda tab: annotate.heard(here.study, actor, tab))
-    if pressed:
-        st.session_state.pop(REFUSED, None)
-    for press in pressed:
-        desk = _desk_of(here, press)
-        if desk is None:
-            continue
-        if desk.entry != st.session_state.get(_current(here, desk.cohort)):
-            go_to(here, desk.cohort, desk.entry)
-        _take(desk, press)
-        if REFUSED in st.session_state:
-            return False
-    return True
-
-
-def _desk_of(here: state.Here, press: shortcuts.Press) -> Desk | None:
-    """Return the desk at which something was pressed; None for another person's."""
-    person, cohort, report_id, reading = json.loads(press.on)
-    if person != here.person.name:
-        return None
-    return Desk(here, cohort, Entry(report_id, reading), Act(press.tab, press.number))
-
-
-def _take(desk: Desk, press: shortcuts.Press) -> None:
-    if press.finding:
-        mark(desk, press.finding, State(press.state) if press.state else None)
-    elif press.sentence:
-        attach(desk, " ".join(press.sentence.split()))
-    elif press.act == "undo-button":
-        undo(desk)
-    elif press.act == "come-back":
-        come_back(desk)
-    elif press.act:
-        submit(desk, none_of_these=press.act == "none")
-
-
 def can_undo() -> bool:
     """Return whether something was changed on this report that can be taken back."""
     return bool(st.session_state.get(_UNDO))
@@ -325,7 +289,7 @@ def can_undo() -> bool:
 @undisturbed
 def undo(desk: Desk) -> None:
     """Take back the last change on this report."""
-    if not hear(desk.here) or not can_undo():
+    if not can_undo():
         return
     finding, before, words = st.session_state[_UNDO].pop()
 
@@ -339,17 +303,17 @@ def undo(desk: Desk) -> None:
 
 
 @undisturbed
-def comment(desk: Desk) -> None:
-    """Save the comment as it stands in its field."""
+def comment(desk: Desk) -> bool:
+    """Save the comment as it stands in its field and return whether it was not refused."""
     text = st.session_state.get(desk.key("comment"))
-    if text is not None:  # the field of a report that was left may be heard of once more, without what it held
-        _keep(desk, lambda sheet, _: replace(sheet, comment=str(text)))
+    # The field of a report that was left may be heard of once more, without what it held.
+    return text is None or _keep(desk, lambda sheet, _: replace(sheet, comment=str(text)))
 
 
 @undisturbed
 def come_back(desk: Desk) -> None:
     """Put the report aside as one to come back to, and go on."""
-    if desk.cohort == PRACTICE or not hear(desk.here):
+    if desk.cohort == PRACTICE:
         return
     if _keep(desk, lambda sheet, _: replace(sheet, marks=sheet.marks | {Mark.COME_BACK})):
         _go_on(desk)
@@ -358,8 +322,6 @@ def come_back(desk: Desk) -> None:
 @undisturbed
 def submit(desk: Desk, *, none_of_these: bool) -> None:
     """Submit the report as it stands and go on; after each block of reports a pause is offered."""
-    if not hear(desk.here):
-        return
     if _is_answered(desk):
         _go_on(desk)
         return

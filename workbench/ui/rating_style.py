@@ -30,7 +30,6 @@ kbd.wb-key {display: inline-block; min-width: 1.25rem;
 .st-key-rate_highlighting p {font-size: .82rem}
 .st-key-rate_offer {padding: .35rem .8rem !important; background: rgba(47,143,151,.07)}
 .stApp .st-key-rate_offer :is(p, [data-testid=stMarkdownContainer]) {margin: 0}
-.st-key-rate_ears {position: absolute; height: 0; overflow: hidden}
 .st-key-rate_bar p {font-size: .85rem}
 .st-key-rate_hint p {font-size: .82rem; line-height: 1.55; opacity: .85}
 .st-key-rate_saved {transition: opacity .1s}

@@ -13,24 +13,32 @@ from functools import lru_cache
 import streamlit as st
 
 from workbench.domain.findings import State
+from workbench.ui.state import TAB
 
 RESERVED = "cr"  # Streamlit's own
 LETTERS = tuple(letter for letter in "abcdefghijklmnopqrstuvwxyz" if letter not in RESERVED)
 SPARE = (*LETTERS, *"1234567890")
 HEARD = "rate.heard"
-_SEEN = "rate.heard.last"  # by tab
+_SEEN = f"{TAB}heard"  # by tab
 ACTS = {"s": "submit", "n": "none", "u": "come-back", "z": "undo-button"}  # with Alt, by the names of their buttons
 DOUBLE = 300  # milliseconds; leaving a report again within them is one press that was made twice
 MOMENT = 100  # milliseconds after which a field has handed in what was written in it
+CLOSE = "OK"
+EARLY = "Not taken: what you pressed while a report was still being submitted."
 UNSAVED = "Not saved yet: your last keys wait for the server. Keep this page open."
 
 _LOOK = (
     "position: fixed; bottom: 1rem; left: 50%; transform: translateX(-50%); z-index: 1000000; padding: .5rem 1rem;"
-    "border-radius: .4rem; background: #8a4b08; color: #fff; font: 600 .9rem sans-serif"
+    "border-radius: .4rem; background: #8a4b08; color: #fff; font: 600 .9rem/1.4 sans-serif; width: max-content;"
+    "max-width: min(46rem, 92vw); display: flex; gap: 1rem; align-items: center; box-sizing: border-box"
 )
 
+_BUTTON = (
+    "font: inherit; color: inherit; background: none; border: 1px solid; border-radius: .3rem; padding: .1rem .7rem;"
+    "cursor: pointer"
+)
 _SCRIPT = """
-export default function ({ data, setStateValue }) {
+export default function ({ data, parentElement, setStateValue }) {
   const fresh = () => ({ tab: Date.now().toString(36) + Math.random().toString(36).slice(2), last: 0, presses: [] });
   const box = (window.wbRating ??= fresh());
   const heard = data.heard[box.tab] ?? 0;
@@ -66,11 +74,17 @@ export default function ({ data, setStateValue }) {
   // From leaving a report until the server has answered, a key can be meant neither for it nor for the next one.
   if (box.leaving && heard >= box.leaving.id) box.leaving = null;
   const leaving = () => box.leaving?.on === on();
+  const early = () => {
+    box.early = true;
+    lost();
+  };
+  const hand = () => setStateValue("presses", { tab: box.tab, list: box.presses });
   const send = (what) => {
     box.last += 1;
     box.left = 0;
+    box.early = false;
     box.presses = [...box.presses, { id: box.last, on: on(), ...what }];
-    setStateValue("presses", { tab: box.tab, list: box.presses });
+    hand();
     tell();
     box.redraw();
   };
@@ -83,20 +97,38 @@ export default function ({ data, setStateValue }) {
     box.left = Date.now();
     box.leaving = { id: box.last, on: on() };
   };
+  const note = (id, text) => {
+    const there = document.getElementById(id);
+    if (text && there?.title === text) return null;
+    there?.remove();
+    if (!text) return null;
+    const made = Object.assign(document.createElement("div"), { id, textContent: text, title: text });
+    made.setAttribute("role", "status");
+    made.style.cssText = data.look;
+    document.body.append(made);
+    return made;
+  };
+  const lost = () => {
+    const close = Object.assign(document.createElement("button"), { type: "button", textContent: data.close });
+    close.style.cssText = data.button;
+    close.onclick = () => {
+      box.early = false;
+      box.lost = "";
+      lost();
+    };
+    const text = box.lost || (box.early ? data.early : "");
+    note("wb-lost", document.getElementById("wb-unsaved") ? "" : text)?.append(close);
+  };
   const tell = () => {
     clearTimeout(box.timer);
     document.body.toggleAttribute("data-wb-saving", box.presses.length > 0);
-    let note = document.getElementById("wb-unsaved");
-    if (!box.presses.length) return void note?.remove();
-    box.timer = setTimeout(() => {
-      if (!note) {
-        note = Object.assign(document.createElement("div"), { id: "wb-unsaved" });
-        note.setAttribute("role", "status");
-        note.style.cssText = data.look;
-        document.body.append(note);
-      }
-      note.textContent = data.unsaved;
-    }, 1500);
+    if (box.presses.length) {
+      box.timer = setTimeout(() => {
+        note("wb-unsaved", data.unsaved);
+        lost();
+      }, 1500);
+    } else note("wb-unsaved", "");
+    lost();
   };
   const writes = (e) => e && (e.isContentEditable || /^(INPUT|TEXTAREA|SELECT)$/.test(e.tagName));
   const letter = (e) => (/^[a-z0-9]$/i.test(e.key) ? e.key : e.code.replace(/^(Key|Digit)/, "")).toLowerCase();
@@ -132,7 +164,8 @@ export default function ({ data, setStateValue }) {
       hold(e);
       focused.blur();
     }
-    if (!leaving()) send({ finding });
+    if (leaving()) early();
+    else send({ finding });
   };
   const onClick = (e) => {
     const button = e.target.closest?.("button");
@@ -146,11 +179,14 @@ export default function ({ data, setStateValue }) {
     if (radio) {
       const { finding } = radio.parentElement.dataset;
       const { state } = radio.dataset;
-      if (!leaving() && state !== (shown()[finding] ?? data.none)) send({ finding, state });
+      if (leaving()) early();
+      else if (state !== (shown()[finding] ?? data.none)) send({ finding, state });
       return;
     }
-    const sentence = e.target.closest?.(".wb-sentence");
-    if (sentence && !leaving() && !String(window.getSelection())) send({ sentence: sentence.innerText.trim() });
+    const sentence = on() && e.target.closest?.(".wb-sentence");
+    if (!sentence || String(window.getSelection())) return;
+    if (leaving()) early();
+    else send({ sentence: sentence.innerText.trim() });
   };
   // A click takes the focus from a field just before it is heard. What was written there is handed in a moment later
   // and must not come after the report, or the page, was left: so the click waits that long.
@@ -170,19 +206,20 @@ export default function ({ data, setStateValue }) {
   box.asked = data.asked && on() + data.asked;
   const onLeave = (e) => box.presses.length && e.preventDefault();
   box.forget?.();
-  window.addEventListener("keydown", onKey, true);
-  window.addEventListener("focusout", onBlur, true);
-  window.addEventListener("click", onPointer, true);
-  window.addEventListener("beforeunload", onLeave);
-  const forget = () => {
-    window.removeEventListener("keydown", onKey, true);
-    window.removeEventListener("focusout", onBlur, true);
-    window.removeEventListener("click", onPointer, true);
-    window.removeEventListener("beforeunload", onLeave);
-  };
+  const heeded = [["beforeunload", onLeave]];
+  if (data.desk) heeded.push(["keydown", onKey, true], ["focusout", onBlur, true], ["click", onPointer, true]);
+  for (const each of heeded) window.addEventListener(...each);
+  const forget = () => heeded.forEach((each) => window.removeEventListener(...each));
   box.forget = forget;
+  if (data.told.name !== box.told) {
+    box.told = data.told.name;
+    box.lost = data.told.text;
+  }
   tell();
   box.redraw();
+  // Another page, or this one drawn anew: what still waits is handed in here.
+  if (box.place !== parentElement && box.presses.length) setTimeout(() => box.presses.length && hand(), 0);
+  box.place = parentElement;
   return forget;
 }
 """
@@ -253,13 +290,22 @@ class Saved:
     states: Mapping[str, State] = field(default_factory=dict)
     undo: Sequence[tuple[str, State]] = ()  # the changes that can be taken back, with the answer before, oldest first
     last: str = ""  # the finding that was changed last
+    desk: bool = True  # whether it is the page on which reports are rated
 
 
-def listen(saved: Saved, heard: Callable[[], object], asked: str = "") -> None:
+@dataclass(frozen=True, slots=True)
+class Told:
+    """What a person is told at the foot of the screen until they close it; by name, so that it comes up once."""
+
+    name: str = ""
+    text: str = ""
+
+
+def listen(saved: Saved, heard: Callable[[], object], asked: str = "", told: Told = Told()) -> None:
     """Hear keys and clicks while a report is shown; ``heard`` is called when something was pressed.
 
     ``asked`` is the label of the field that the person is asked to fill in: it gets the cursor once.
-    Without a report nothing new is heard, but the browser still learns that what was pressed before was saved.
+    Without a report nothing new is heard, but the browser hands in what it still holds, and learns that it arrived.
     """
     _component()(
         data={
@@ -273,7 +319,12 @@ def listen(saved: Saved, heard: Callable[[], object], asked: str = "") -> None:
             "double": DOUBLE,
             "moment": MOMENT,
             "unsaved": UNSAVED,
+            "told": {"name": told.name, "text": told.text},
+            "desk": saved.desk,
+            "early": EARLY,
+            "close": CLOSE,
             "look": _LOOK,
+            "button": _BUTTON,
             "asked": asked,
         },
         key=HEARD,
@@ -289,7 +340,7 @@ def waiting() -> bool:
 
 
 def presses(saved: Callable[[str], int]) -> list[Press]:
-    """Return the presses that were not taken yet, in their order, and take them.
+    """Return the presses that were not taken yet, in their order; ``done`` takes them.
 
     ``saved`` says up to which number the presses of a tab were worked off before this session: after a restart of the
     server the browser sends again what it has got no answer to.
@@ -301,9 +352,12 @@ def presses(saved: Callable[[str], int]) -> list[Press]:
     seen = st.session_state.setdefault(_SEEN, {})
     if tab not in seen:
         seen[tab] = saved(tab)
-    found = [press for press in new if press.number > seen[tab]]
-    seen[tab] = new[-1].number
-    return found
+    return [press for press in new if press.number > seen[tab]]
+
+
+def done(press: Press) -> None:
+    """Take a press and all before it: the browser is told and forgets them."""
+    st.session_state.setdefault(_SEEN, {})[press.tab] = press.number
 
 
 def _new() -> list[Press]:

@@ -15,6 +15,7 @@ from workbench.workflow.study import ACTOR_VARIABLE, Study, find_study, read_stu
 _HERE = "wb.here"
 INTENT = "wb.intent"
 _SAID = "wb.said"
+TAB = "tab."  # begins the names of what belongs to the browser's tab and not to whoever is at it
 ACTOR = "wb.actor"
 _PICKED = "as"
 REFERENCE = "wb.reference"
@@ -105,13 +106,15 @@ def enter(here: Here) -> None:
         st.query_params[_PICKED] = here.person.name
     before = opened()
     if before and before.person.name != here.person.name and here.renew:
-        st.session_state.clear()
+        leave()
     st.session_state[_HERE] = here
 
 
 def leave() -> None:
-    """Forget everything of this session."""
+    """Forget everything of this session but what its tab of the browser was answered."""
+    kept = {key: value for key, value in st.session_state.items() if str(key).startswith(TAB)}
     st.session_state.clear()
+    st.session_state.update(kept)
 
 
 def picked(study: Study) -> Actor:
