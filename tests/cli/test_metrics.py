@@ -34,3 +34,14 @@ def test_scores_are_imported_and_stand_on_the_leaderboard(workbench: Run, study:
     assert (rating["source"], rating["systems"][0]["value"]["value"]) == ("imported", 1.0)
     both = workbench("metrics", "correlate", "mine", "--study", study, "--json").json["correlations"]
     assert {(c["first"], c["second"]) for c in both} >= {("ran_score", "rating"), ("bleu4", "rating")}
+
+
+def test_a_metric_without_its_weights_says_so_in_a_line(workbench: Run, study: str, tmp_path: Path) -> None:
+    pairs = tmp_path / "mine.csv"
+    pairs.write_text("study_id,reference,generated\n1,Clear.,Clear.\n")
+    assert workbench("score", "--reference", str(pairs), "--generated", str(pairs), "--study", study).code == 0
+    done = workbench("metrics", "run", "bertscore", "--study", study)
+    assert done.code == 1
+    assert "BERTScore needs weights" in done.err
+    assert len(done.err.splitlines()) == 1
+    assert "is not run here" in workbench("metrics", "run", "green", "--study", study).err

@@ -10,6 +10,7 @@ from workbench.domain.prompts import Prompt
 from workbench.errors import InputError, RightsError
 from workbench.metrics.radcliq import radcliq_v1
 from workbench.storage.leaderboard import DataSetRecord
+from workbench.workflow import metrics
 from workbench.workflow.leaderboard import NOT_POSITIVE, Board, leaderboard, metric_correlations
 from workbench.workflow.metrics import import_scores, imported
 from workbench.workflow.prompts import save_candidate
@@ -120,6 +121,30 @@ def test_what_cannot_be_taken_in_is_refused_and_nothing_is_kept(
     with pytest.raises(InputError, match=said):
         import_scores(study, lead, data_set, csv_file("x.csv", text), higher_is_better=told)
     assert imported(study, lead, data_set) == []
+
+
+def test_scores_of_a_package_that_was_run_stand_beside_the_others(
+    study: Study, lead: Actor, data_set: DataSetRecord, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    asked: list[tuple[str | None, ...]] = []
+
+    def instead(
+        _metric: str, references: tuple[str, ...], generated: tuple[str | None, ...], *, weights: Path
+    ) -> list[float]:
+        assert weights == tmp_path
+        asked.append(generated)
+        return [
+            float(reference == text) if text != "Clear." else float("nan")
+            for reference, text in zip(references, generated, strict=True)
+        ]
+
+    monkeypatch.setattr(metrics, "check_adapter", lambda *_, **__: None)
+    monkeypatch.setattr(metrics, "run_adapter", instead)
+    done = metrics.run_metric(study, lead, data_set, "bertscore", weights=tmp_path)
+    assert dict(done.values) == {"good": 6, "poor": 8}  # a study without a value is none, never 0
+    assert len(asked) == 2
+    column = board_of(study, lead, data_set).column("bertscore")
+    assert [place.system for place in column.ranking.systems] == ["good", "poor"]
 
 
 def test_only_leads_import_scores(study: Study, rater: Actor, data_set: DataSetRecord, csv_file: Write) -> None:

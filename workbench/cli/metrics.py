@@ -1,4 +1,4 @@
-"""Commands on metrics of generated reports: metrics list, import, correlate."""
+"""Commands on metrics of generated reports: metrics list, import, run, correlate."""
 
 from pathlib import Path
 from typing import Annotated
@@ -94,6 +94,41 @@ def import_scores(
             ],
         },
         *map(_taken, done),
+        f"Next: workbench leaderboard {known.name}",
+    )
+
+
+@metrics_app.command("run")
+def run_metric(
+    metric: Annotated[str, typer.Argument(help="bertscore, f1chexbert or radgraph_f1.", metavar="METRIC")],
+    *,
+    weights: Annotated[
+        Path | None,
+        typer.Option(help="Folder with a subfolder of weights per metric; weights/ of the study.", metavar="FOLDER"),
+    ] = None,
+    data_set: DataSetOption = None,
+    task: TaskOption = None,
+    system: Annotated[list[str] | None, typer.Option(help="Only these systems; once per system.")] = None,
+    study: StudyOption = None,
+    as_name: AsOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Compute a metric that needs weights by the field's own package, apart from this one and without a network.
+
+    What is missing, the package, the weights or their checksums, is said in a sentence within seconds.
+
+    \b
+    Example:
+      workbench metrics run bertscore --weights /models --data-set iu
+    """
+    opened = open_study(study)
+    actor = opened.actor(as_name)
+    known = systems.find_data_set(opened, actor, data_set, task)
+    folder = weights or opened.folder / "weights"
+    done = metrics.run_metric(opened, actor, known, metric, weights=folder, systems=system or None)
+    Output(as_json).answer(
+        {"data_set": known.name, "metric": done.metric, "values": dict(done.values)},
+        _taken(done),
         f"Next: workbench leaderboard {known.name}",
     )
 

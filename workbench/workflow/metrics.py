@@ -1,6 +1,7 @@
 """Metrics of generated reports: which there are, and scores that were computed elsewhere."""
 
-from collections.abc import Mapping
+import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -8,11 +9,13 @@ from pathlib import Path
 from workbench.domain.actors import Actor, Role
 from workbench.errors import InputError
 from workbench.formats.metric_scores import Scores, read_metric_scores
+from workbench.metrics.adapters import check_adapter, run_adapter
 from workbench.metrics.base import Metric
 from workbench.metrics.registry import METRICS
 from workbench.storage import leaderboard as store
 from workbench.storage.leaderboard import DataSetRecord, MetricScores
 from workbench.workflow.blindness import require_no_review, require_sighted
+from workbench.workflow.ran_score import texts_of
 from workbench.workflow.study import Study
 
 COMPUTED = frozenset({"ran_score", *(metric.id for metric in METRICS.values() if not metric.needs)})
@@ -94,6 +97,48 @@ def import_scores(
             counts = {system: len(values) for system, values in kept.items()}
             done.append(MetricImport(metric, directions[metric], counts, unknown))
     return done
+
+
+def run_metric(
+    study: Study,
+    actor: Actor,
+    data_set: DataSetRecord,
+    metric: str,
+    *,
+    weights: Path,
+    systems: Sequence[str] | None = None,
+) -> MetricImport:
+    """Compute a metric by the field's own package, run apart from this one and without a network; keep its scores.
+
+    Args:
+        study: the study.
+        actor: a lead or admin.
+        data_set: whose reports.
+        metric: one that there is an adapter for.
+        weights: the folder with a subfolder of weights and checksums for each metric.
+        systems: only these; all when None.
+
+    Raises:
+        InputError: there is no adapter, or the package or its weights are missing (said within seconds), or it
+            stopped; nothing is kept then. Or no system has submitted anything.
+        RightsError: the person is no lead or admin, or rates in an open round.
+    """
+    actor.require(Role.LEAD, Role.ADMIN, to="run a metric")
+    require_sighted(study, actor, "run a metric")
+    check_adapter(metric, weights=weights)
+    texts = texts_of(study, data_set, systems)
+    if not texts.submissions:
+        raise InputError(f"No system has submitted anything for {data_set.name} yet.")
+    values = {}
+    for submission, generated in zip(texts.submissions, texts.generated, strict=True):
+        scores = run_adapter(metric, texts.references, generated, weights=weights)
+        by_study = zip(texts.ids, scores, strict=True)
+        values[submission.system] = {study_id: value for study_id, value in by_study if not math.isnan(value)}
+    known = METRICS[metric]
+    with study.database.write() as conn:
+        kept = MetricScores(metric, known.higher_is_better, values)
+        store.add_scores(conn, data_set.hash, kept, file="run here", actor=actor.name, at=datetime.now(UTC))
+    return MetricImport(metric, known.higher_is_better, {name: len(of) for name, of in values.items()}, 0)
 
 
 def _direction(metric: str, told: Mapping[str, bool], path: Path) -> bool:

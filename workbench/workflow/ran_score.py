@@ -111,7 +111,7 @@ class Pair:
 
 
 @dataclass(frozen=True, slots=True)
-class _Texts:
+class Texts:
     """The texts of a data set as its task reads them; None is missing, "" has nothing in it."""
 
     ids: tuple[str, ...]
@@ -161,7 +161,7 @@ def label_systems(
     reading, _ = reading_of(study, revision=revision, labeler=labeler)
     if reading.by_rules:
         return ""
-    return ask(reading, _texts(study, data_set, None).to_read, cap=cap, on_progress=on_progress)
+    return ask(reading, texts_of(study, data_set).to_read, cap=cap, on_progress=on_progress)
 
 
 def score_systems(
@@ -184,7 +184,7 @@ def score_systems(
     require_sighted(study, actor, "see how generated reports score")
     require_no_review(study, actor, "see how generated reports score")
     reading, number = reading_of(study, revision=revision, labeler=labeler)
-    texts = _texts(study, data_set, systems)
+    texts = texts_of(study, data_set, systems)
     known = codes_of(reading, texts.to_read)
     if waiting := sum(text not in known for text in texts.to_read):
         raise InputError(
@@ -276,7 +276,12 @@ def studies_with(scoring: Scoring, system: str, finding: str | None = None) -> l
     return listed
 
 
-def _texts(study: Study, data_set: DataSetRecord, systems: Sequence[str] | None) -> _Texts:
+def texts_of(study: Study, data_set: DataSetRecord, systems: Sequence[str] | None = None) -> Texts:
+    """Return the texts of a data set as its task reads them, of all its systems or the named ones.
+
+    Raises:
+        InputError: there is no such system.
+    """
     with study.database.snapshot() as conn:
         studies = store.studies(conn, data_set.hash)
         every = store.submissions(conn, data_set.hash)
@@ -297,7 +302,7 @@ def _texts(study: Study, data_set: DataSetRecord, systems: Sequence[str] | None)
             selected[text] = select(text, task)
         return selected[text]
 
-    return _Texts(
+    return Texts(
         tuple(s.id for s in studies),
         tuple(s.patient_id for s in studies),
         tuple(read(s.reference) for s in studies),
@@ -306,7 +311,7 @@ def _texts(study: Study, data_set: DataSetRecord, systems: Sequence[str] | None)
     )
 
 
-def _usable(prompt: Prompt, texts: _Texts, known: Mapping[str, Sequence[int]]) -> tuple[list[int], dict[str, int]]:
+def _usable(prompt: Prompt, texts: Texts, known: Mapping[str, Sequence[int]]) -> tuple[list[int], dict[str, int]]:
     """Return the studies whose reference can be read, and how many cannot, by why."""
     quoted = {example.text.strip() for example in prompt.guidance.examples}
     out = dict.fromkeys(("missing", "empty", "failed", "quoted"), 0)
