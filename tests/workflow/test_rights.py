@@ -461,6 +461,11 @@ CALLS = {
     "metrics.import_scores": Call(
         lambda w, a: metrics.import_scores(w.study, a, _data_set(w), _scores(w)), **_results(EDITORS)
     ),
+    "metrics.run_metric": Call(
+        lambda w, a: metrics.run_metric(w.study, a, _data_set(w), "bertscore", weights=w.folder / "weights"),
+        **_results(EDITORS),
+        fails=True,  # there are no weights
+    ),
     "metrics.imported": Call(lambda w, a: metrics.imported(w.study, a, _data_set(w)), **_system_scores()),
     "methods.export_methods": Call(
         lambda w, a: methods.export_methods(w.study, a, w.score, w.out(a.name)), set(), EDITORS
@@ -635,8 +640,8 @@ AFTER_ASKING = {"run.execute", "splits.reports_of"}  # they go on with what a ca
 INNER = {  # parts of the calls above, which ask; nothing outside the workflow uses them
     "benchmarks.keep", "review.view_of", "doubted.put_forward", "extracting.ask", "extracting.codes_of",
     "extracting.mentions_of", "reference.first_look_in", "rounds.close_in", "run.label_texts",
-    "ran_score.reading_of", "slow_down.count", "slow_down.forgive", "suggest.not_declined", "suggest.offer_of",
-    "unsubmitted.unsubmitted_in", "votes.in_order",
+    "ran_score.reading_of", "ran_score.texts_of", "slow_down.count", "slow_down.forgive",
+    "suggest.not_declined", "suggest.offer_of", "unsubmitted.unsubmitted_in", "votes.in_order",
     "votes.read_votes", "votes.with_second_readings",
 }  # fmt: skip
 WITHOUT_ACTOR = NAMES_AND_COUNTS | VALUES_ONLY | THE_DOOR | ON_THIS_COMPUTER | PRACTICE | AFTER_ASKING | INNER
