@@ -17,6 +17,7 @@ RANKED, FAILS, PAIRS, METRICS, ADD = "Systems", "Where each fails", "Pairs", "Me
 here = state.here()
 widgets.head("Leaderboard", "See which report generator says what the radiologist said, and where each one fails.")
 blind.stop(here)
+blind.stop_reviewer(here)
 may_add = here.may(Role.LEAD, Role.ADMIN)
 known = leaderboard_data.data_sets(here)
 accepted = [r for r in data.revisions(here) if r.status is RevisionStatus.ACCEPTED]

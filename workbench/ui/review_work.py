@@ -47,6 +47,7 @@ def head() -> None:
 @st.fragment
 def desk(here: state.Here) -> None:
     """Draw the report at hand of the reviewer's open review, the way through them, and what has been said of it."""
+    hear(here)  # what arrived while an earlier press was being worked off
     held = review.desks(here.study, here.actor)
     if not held:
         st.success("The review has been closed meanwhile. Thank you.", icon=":material/done_all:")

@@ -1,0 +1,242 @@
+"""The review page: a report beside its reference, every press saved, and nothing by which the system could be known."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from workbench.domain.actors import Role
+from workbench.domain.reviews import Fault, Judgement
+from workbench.storage.leaderboard import DataSetRecord
+from workbench.ui.review_desk import DESK
+from workbench.workflow import metrics, people, review
+from workbench.workflow.cohorts import get_cohort
+from workbench.workflow.demo import LEAD, RATER
+from workbench.workflow.rounds import close_round, round_of
+from workbench.workflow.study import Study
+from workbench.workflow.systems import System, add_data_set, add_systems
+
+Open = Callable[..., AppTest]
+PAGES = sorted(path.stem for path in (Path(__file__).parents[2] / "pages").glob("*.py"))
+OTHER = "Dr. Other"
+HIDDEN = ("zebra-one", "zebra-two", "zebra-file", "zebra-set", "zebra_metric", "ZEBRA-COMMENT")
+
+
+@pytest.fixture
+def data_set(study: Study) -> DataSetRecord:
+    """Three studies and two systems in the demo study, no round open, and scores of a metric."""
+    lead = study.actor(LEAD)
+    for cohort in ("development", "validation"):
+        view = round_of(study, get_cohort(study, cohort))
+        if view is not None and view.open:
+            close_round(study, lead, cohort)
+    people.add(study, lead, OTHER, [Role.RATER])
+    file = study.folder.parent / "zebra-file.csv"
+    file.write_text("study_id,reference\n1,Heart <i>large</i>.\n2,心影增大。\n3,Lungs clear.\n", encoding="utf-8")
+    made = add_data_set(study, lead, file, name="zebra-set")
+    for name in ("zebra-one", "zebra-two"):
+        rows = "".join(f"{i},Generated {i} {'A' if name == 'zebra-one' else 'B'}.\n" for i in (1, 2, 3))
+        file.write_text("study_id,generated\n" + rows)
+        add_systems(study, lead, made, [System(file, name)])
+    file.write_text("study_id,system,metric,value\n1,zebra-one,zebra_metric,0.5\n")
+    metrics.import_scores(study, lead, made, file, higher_is_better={"zebra_metric": True})
+    return made
+
+
+@pytest.fixture
+def opened(study: Study, data_set: DataSetRecord) -> DataSetRecord:
+    """The same under review by two, the other of whom has said something of everything."""
+    review.open_review(study, study.actor(LEAD), data_set, reviewers=[RATER, OTHER])
+    for at in range(6):
+        review.rate(study, study.actor(OTHER), "review-1", at, Judgement(2, {}, "ZEBRA-COMMENT"))
+    return data_set
+
+
+class Presses:
+    """What a browser would hand in."""
+
+    def __init__(self) -> None:
+        self._number = 0
+
+    def told(self, app: AppTest) -> dict[str, Any] | None:
+        """Return what the desk was told; None where none is drawn."""
+        drawn = [e.proto.json for e in app.main.get("bidi_component") if e.proto.component_name == "review_desk"]
+        return dict(json.loads(drawn[0])) if drawn else None
+
+    def send(self, app: AppTest, *said: dict[str, object]) -> AppTest:
+        """Hand in presses on the report that is on the screen, all at once."""
+        told = self.told(app)
+        assert told is not None
+        presses = []
+        for one in said:
+            self._number += 1
+            presses.append({"id": self._number, "on": told["on"], **one})
+        app.session_state[DESK] = {"presses": {"tab": f"tab-{id(app)}", "list": presses}}
+        return app.run()
+
+
+@pytest.fixture
+def presses() -> Presses:
+    """A browser's presses."""
+    return Presses()
+
+
+def words(app: AppTest) -> str:
+    texts = [*app.main.markdown, *app.info, *app.caption, *app.error, *app.success]
+    bars = [bar.proto.text for bar in app.main.get("progress")]
+    return "\n".join([*(str(element.value) for element in texts), *bars]).replace("\\", "")
+
+
+def everything(app: AppTest) -> str:
+    nodes = [node for block in (app.main, app.sidebar) for node in block]
+    sent = [node.proto.SerializeToString().decode("utf-8", "replace") for node in nodes if node.proto is not None]
+    return "\n".join([*sent, *(frame.value.to_string() for frame in app.main.dataframe)]).replace("\\", "")
+
+
+def test_a_report_is_shown_beside_its_reference_with_the_scale_in_words(
+    open_page: Open, study: Study, opened: DataSetRecord, presses: Presses
+) -> None:
+    app = open_page(study.folder, "review", RATER)
+    assert not app.exception
+    told = presses.told(app)
+    assert told is not None
+    first = review.open_item(study, study.actor(RATER), "review-1", 0)
+    assert [told["reference"], told["generated"]] == [
+        [list(part) for part in first.reference],
+        [list(part) for part in first.generated],
+    ]
+    assert [step for step, _ in told["scale"]] == [1, 2, 3, 4, 5]
+    assert "decision about the patient" in told["scale"][0][1]
+    assert told["scale"][4][1] == "As good as the reference"
+    assert [row["id"] for row in told["findings"]] == [*study.label_set.ids, "other"]
+    assert told["saved"] == {"rating": None, "marks": {}, "comment": ""}
+    assert "0 of 6 rated" in words(app)
+
+
+def test_every_press_is_saved_at_once_and_comes_back(
+    open_page: Open, study: Study, opened: DataSetRecord, presses: Presses
+) -> None:
+    app = open_page(study.folder, "review", RATER)
+    presses.send(app, {"what": "rating", "value": 4})
+    presses.send(
+        app,
+        {"what": "mark", "finding": "edema_of_nobody", "fault": "missed", "value": True},
+    )
+    assert "Your last click was not saved" in words(app)
+    presses.send(
+        app,
+        {"what": "mark", "finding": "fracture", "fault": "missed", "value": True},
+        {"what": "mark", "finding": "fracture", "fault": "degree", "value": True},
+        {"what": "mark", "finding": "fracture", "fault": "missed", "value": False},
+        {"what": "comment", "value": "a rib"},
+    )
+    own = review.open_item(study, study.actor(RATER), "review-1", 0).own
+    assert (own.rating, own.marks, own.comment) == (4, {"fracture": frozenset({Fault.DEGREE})}, "a rib")
+    assert own.seconds is not None
+    again = open_page(study.folder, "review", RATER)
+    again.session_state["review.at." + RATER + ".review-1"] = 0
+    told = presses.told(again.run())
+    assert told is not None
+    assert told["saved"] == {"rating": 4, "marks": {"fracture": ["degree"]}, "comment": "a rib"}
+    assert told["told"].startswith("Saved at")
+
+
+def test_a_press_sent_twice_is_saved_once(
+    open_page: Open, study: Study, opened: DataSetRecord, presses: Presses
+) -> None:
+    app = open_page(study.folder, "review", RATER)
+    presses.send(app, {"what": "rating", "value": 4})
+    told = presses.told(app)
+    assert told is not None
+    number = max(told["heard"].values())
+    fresh = open_page(study.folder, "review", RATER)  # after a restart the browser sends again what was not answered
+    on = json.dumps([RATER, "review-1", 0])
+    press = {"id": number, "on": on, "what": "rating", "value": 4}
+    fresh.session_state[DESK] = {"presses": {"tab": "same", "list": [press]}}
+    fresh.run()
+    with study.database.read() as conn:
+        assert conn.execute("SELECT COUNT(*) FROM review_ratings WHERE reviewer = ?", (RATER,)).fetchone()[0] == 1
+
+
+def test_what_is_pressed_belongs_to_the_report_it_was_pressed_on(
+    open_page: Open, study: Study, opened: DataSetRecord, presses: Presses
+) -> None:
+    app = open_page(study.folder, "review", RATER)
+    presses.send(app, {"what": "rating", "value": 1}, {"what": "next"}, {"what": "comment", "value": "late"})
+    rater = study.actor(RATER)
+    assert review.open_item(study, rater, "review-1", 0).own.comment == "late"
+    assert review.open_item(study, rater, "review-1", 1).own == Judgement()
+    assert "Report 2 of 6" in words(app)
+
+
+def test_going_on_without_a_rating_brings_the_report_again_at_the_end(
+    open_page: Open, study: Study, opened: DataSetRecord, presses: Presses
+) -> None:
+    app = open_page(study.folder, "review", RATER)
+    presses.send(app, {"what": "next"})
+    for _ in range(5):
+        presses.send(app, {"what": "rating", "value": 3}, {"what": "next"})
+    assert "Report 1 of 6" in words(app)
+    assert "5 of 6 rated" in words(app)
+    presses.send(app, {"what": "rating", "value": 3})
+    assert "You have rated every report" in words(app)
+
+
+def test_nothing_is_saved_in_another_persons_name(
+    open_page: Open, study: Study, opened: DataSetRecord, presses: Presses
+) -> None:
+    app = open_page(study.folder, "review", RATER)
+    on = json.dumps([OTHER, "review-1", 0])
+    app.session_state[DESK] = {"presses": {"tab": "t", "list": [{"id": 1, "on": on, "what": "rating", "value": 5}]}}
+    app.run()
+    assert review.open_item(study, study.actor(OTHER), "review-1", 0).own.rating == 2
+    assert f"The last click of {OTHER} was not saved" in words(app)
+
+
+def test_a_tab_from_before_is_told_that_the_review_was_closed(
+    open_page: Open, study: Study, opened: DataSetRecord, presses: Presses
+) -> None:
+    app = open_page(study.folder, "review", RATER)
+    review.close_review(study, study.actor(LEAD), opened)
+    presses.send(app, {"what": "rating", "value": 5})
+    assert not app.exception
+    assert presses.told(app) is None
+    assert "No report waits" in words(app)
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_a_reviewer_meets_no_system_score_or_others_word_on_any_page(
+    open_page: Open, study: Study, opened: DataSetRecord, page: str
+) -> None:
+    app = open_page(study.folder, page, RATER)
+    assert not app.exception
+    shown = everything(app)
+    for hidden in HIDDEN:
+        assert hidden not in shown
+
+
+def test_the_search_would_find_what_is_there(open_page: Open, study: Study, opened: DataSetRecord) -> None:
+    shown = everything(open_page(study.folder, "leaderboard", LEAD))
+    assert "zebra-one" in shown
+    assert "zebra-set" in everything(open_page(study.folder, "review", LEAD))
+
+
+def test_a_lead_sees_how_far_reviewers_are_then_closes_it_and_sees_what_they_said(
+    open_page: Open, study: Study, opened: DataSetRecord
+) -> None:
+    app = open_page(study.folder, "review", LEAD)
+    assert not app.exception
+    told = words(app)
+    assert f"{OTHER}: 6 of 6 rated" in told
+    assert f"{RATER}: 0 of 6 rated" in told
+    assert not app.main.dataframe
+    next(b for b in app.main.button if b.label == "Close it").click().run()
+    assert not app.exception
+    assert not app.error
+    shown = app.main.dataframe[0].value
+    assert sorted(shown["system"]) == ["zebra-one", "zebra-two"]
+    assert set(shown["2"]) == {3}
+    assert review.progress(study, study.actor(LEAD)) == []
