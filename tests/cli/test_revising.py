@@ -1,5 +1,6 @@
 """Trying a prompt file and taking suggestions from the command line."""
 
+import json
 from collections.abc import Callable
 from pathlib import Path
 
@@ -56,3 +57,41 @@ def test_a_search_leaves_a_curve_that_rises_and_accepts_nothing(workbench: Run, 
     assert values == sorted(values)
     listed = workbench("prompt", "list", "--study", study, "--json").json["revisions"]
     assert {each["status"] for each in listed[4:]} == {"candidate"}
+
+
+def advised(study: str) -> None:
+    """Give the study a labeler whose replies propose edits."""
+    reply = {
+        "edits": [
+            {"field": "synonyms", "action": "add", "text": "broken rib", "why": "Another word."},
+            {"field": "negation.before", "action": "add", "text": "no", "why": "It denies."},
+        ]
+    }
+    data = Path(study) / "data"
+    (data / "advice.jsonl").write_text(json.dumps({"default": True, "reply": reply}) + "\n", encoding="utf-8")
+    with (data / "study.toml").open("a", encoding="utf-8") as settings:
+        settings.write('\n[labelers.advisor]\nkind = "scripted"\nfile = "data/advice.jsonl"\n')
+
+
+def test_a_language_models_edits_are_numbered_and_accepted_by_number(workbench: Run, study: str) -> None:
+    advised(study)
+    asked = ("prompt", "suggest", "1", "--by", "advisor", "--finding", "fracture", "--study", study)
+    shown = workbench(*asked, "--json").json
+    cue = next(each for each in shown["suggestions"] if each["edit"]["phrase"] == "no")
+    assert cue["source"] == "advisor"
+    assert cue["why"] == "It denies."
+    assert cue["held_out"]["fixed"] > 0
+    assert "It denies." in workbench(*asked).out
+    taken = workbench(*asked, "--accept", str(cue["number"]), "--json").json
+    assert taken["candidate"] == 5
+    assert '"no"' in str(workbench("prompt", "show", "5", "--study", study).out)
+
+
+def test_a_language_model_is_asked_for_one_finding_and_never_by_a_search(workbench: Run, study: str) -> None:
+    advised(study)
+    whole = workbench("prompt", "suggest", "1", "--by", "advisor", "--study", study)
+    assert (whole.code, "--finding" in whole.err) == (1, True)
+    search = workbench("prompt", "suggest", "1", "--by", "advisor", "--auto-loop", "--study", study)
+    assert "asks no language model" in search.err
+    rules = workbench("prompt", "suggest", "1", "--by", "rules", "--finding", "fracture", "--study", study)
+    assert "rules asks no language model" in rules.err

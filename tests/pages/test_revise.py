@@ -1,5 +1,6 @@
 """Mending a prompt on its page: suggestions, trials, worked examples, the file, and edits that outlive a reload."""
 
+import json
 from collections.abc import Callable
 
 from streamlit.testing.v1 import AppTest
@@ -157,3 +158,20 @@ def test_a_rater_reads_the_prompt_and_is_offered_no_button(open_page: Open, stud
     app = open_page(study.folder, "revise", RATER)
     assert not app.exception
     assert not any(button.label in {"Save as candidate", "Suggest edits", "Try it"} for button in app.main.button)
+
+
+def test_a_language_model_is_asked_for_the_edits_of_one_finding(open_page: Open, study: Study) -> None:
+    reply = {"edits": [{"field": "negation.before", "action": "add", "text": "no", "why": "It denies what follows."}]}
+    data = study.folder / "data"
+    (data / "advice.jsonl").write_text(json.dumps({"default": True, "reply": reply}) + "\n", encoding="utf-8")
+    with (data / "study.toml").open("a", encoding="utf-8") as settings:
+        settings.write('\n[labelers.advisor]\nkind = "scripted"\nfile = "data/advice.jsonl"\n')
+    app = tab(start_from(open_page(study.folder, "revise", LEAD), 1), right="Suggestions")
+    app.selectbox(key="revise.suggest.by").select("advisor").run()
+    assert "at most five times" in told(app)
+    press(app, "Ask for edits of Fracture")
+    assert not app.exception
+    assert "It denies what follows." in told(app)
+    press(app, "Accept")
+    (kept,) = drafts.unsaved(study, study.actor(LEAD))
+    assert kept.prompt.guidance.cues.negation.before == ("no",)
