@@ -6,8 +6,8 @@ each time, so it is asked each time and nothing is kept.
 """
 
 import asyncio
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 
 from workbench.domain.findings import FAILED
 from workbench.domain.hashing import text_hash
@@ -15,11 +15,9 @@ from workbench.domain.prompts import Prompt
 from workbench.domain.runs import Extraction, ExtractionKey, ExtractionStatus, Failure, LabelerSettings, Usage
 from workbench.errors import ConflictError, InputError
 from workbench.formats.locks import alone
-from workbench.labelers.base import Labeler
 from workbench.labelers.registry import make_labeler
 from workbench.labelers.rules import RulesLabeler
-from workbench.models.base import CallError
-from workbench.running import spending
+from workbench.running.gathering import Gathering
 from workbench.running.pool import Pool
 from workbench.running.runner import outcome
 from workbench.running.spending import Cap
@@ -133,72 +131,23 @@ async def _ask(reading: Reading, texts: Sequence[str], cap: Cap | None, on_progr
         egress=data_use.egress(study),
         constraint=await capability(study, settings),
     )
-    asking = _Asking(reading, labeler, pool, cap or Cap(), usage, len(texts), len(texts) - len(todo), on_progress)
+    done = len(texts) - len(todo)
+
+    async def ask_one(text: str) -> Usage:
+        result = await outcome(labeler, text, 1)
+        with study.database.write() as conn:
+            if isinstance(result, Failure):
+                run_store.save_failures(conn, [(reading.key(text), result)])
+                return Usage()
+            run_store.save_extractions(conn, [(reading.key(text), result)])
+        return usage_of(result)
+
+    def tell() -> None:
+        nonlocal done
+        done += 1
+        on_progress(done, len(texts))
+
     try:
-        await asking.all(iter(todo))
+        return await Gathering(todo, ask_one, pool, settings, cap=cap or Cap(), spent=usage, on_done=tell).all()
     finally:
         await labeler.close()
-    return asking.stopped
-
-
-@dataclass(slots=True)
-class _Asking:
-    reading: Reading
-    labeler: Labeler
-    pool: Pool
-    cap: Cap
-    usage: Usage
-    total: int
-    done: int
-    on_progress: Progress
-    in_flight: int = 0
-    stopped: str = field(default="")
-
-    async def all(self, todo: Iterator[str]) -> None:
-        """Ask about every text, one by one until it is known what a reply takes where there is a cap."""
-        while self.cap.set and not self.usage.replies and await self._next(todo):
-            pass
-        workers = [asyncio.create_task(self._work(todo)) for _ in range(self.reading.labeler.concurrency)]
-        try:
-            await asyncio.gather(*workers)
-        finally:
-            for worker in workers:
-                worker.cancel()
-            await asyncio.gather(*workers, return_exceptions=True)
-
-    async def _work(self, todo: Iterator[str]) -> None:
-        while await self._next(todo):
-            pass
-
-    async def _next(self, todo: Iterator[str]) -> bool:
-        """Ask about the next text and keep what comes; False where there is none, or no more may be sent."""
-        text = next(todo, None)
-        if text is None:
-            return False
-        self.stopped = self.stopped or self.pool.stopped
-        self.stopped = self.stopped or spending.refusal(
-            self.cap, self.reading.labeler.price, self.usage, self.in_flight
-        )
-        if self.stopped:
-            return False
-        self.in_flight += 1
-        try:
-            result = await outcome(self.labeler, text, 1)
-        except CallError as error:  # closed to every text, not to this one
-            self.stopped = self.stopped or self.pool.stopped or str(error)
-            return False
-        finally:
-            self.in_flight -= 1
-        self._keep(text, result)
-        return True
-
-    def _keep(self, text: str, result: Extraction | Failure) -> None:
-        key = self.reading.key(text)
-        with self.reading.study.database.write() as conn:
-            if isinstance(result, Failure):
-                run_store.save_failures(conn, [(key, result)])
-            else:
-                run_store.save_extractions(conn, [(key, result)])
-                self.usage += usage_of(result)
-        self.done += 1
-        self.on_progress(self.done, self.total)
