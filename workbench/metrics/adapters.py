@@ -17,7 +17,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
@@ -61,6 +61,16 @@ class Adapter:
     worker: str
     files: tuple[str, ...]
     source: str
+    named_within: Callable[[Path], str | None] = lambda _folder: None  # a further file that the weights themselves name
+
+
+def _base_of_radgraph(folder: Path) -> str | None:
+    """Return the configuration of the model that RadGraph was built on; its own configuration says which that is."""
+    try:
+        config = json.loads((folder / "radgraph" / "config.json").read_text(encoding="utf-8"))
+        return f"{config['model']['embedder']['token_embedders']['bert']['model_name']}/config.json"
+    except (ValueError, LookupError, TypeError):
+        return None  # the package will say what is wrong with it
 
 
 # Newer major versions of transformers no longer load what these packages were written for.
@@ -92,6 +102,7 @@ ADAPTERS: Mapping[str, Adapter] = MappingProxyType(
                 ("radgraph/config.json", "radgraph/weights.th"),
                 "radgraph is the unpacked archive of the model, beside it the folder of the model that its config.json "
                 "names",
+                _base_of_radgraph,
             ),
         )
     }
@@ -161,11 +172,15 @@ def _adapter(metric_id: str) -> Adapter:
 def _checked_weights(adapter: Adapter, weights: Path) -> Path:
     """Return the folder of a metric's weights, every file in it as its checksum says."""
     folder, name = weights / adapter.metric_id, get(adapter.metric_id).name
-    missing = next((file for file in adapter.files if not (folder / file).is_file()), None)
+    needed = [*adapter.files]
+    missing = next((file for file in needed if not (folder / file).is_file()), None)
+    if missing is None and (further := adapter.named_within(folder)) is not None:
+        needed.append(further)
+        missing = None if (folder / further).is_file() else further
     if missing is not None:
         raise InputError(f"{name} needs weights: {folder / missing} is missing ({adapter.source}).")
     sums = _sums(folder)
-    unlisted = next((file for file in adapter.files if file not in sums), None)
+    unlisted = next((file for file in needed if file not in sums), None)
     if unlisted is not None:
         raise InputError(
             f"{folder / SUMS} has no checksum of {unlisted}; once you know that the files are right, write it: "
