@@ -61,6 +61,8 @@ def desk(here: state.Here) -> None:
     on = _on(here, at, place)
     _seconds(on, task.own)
     review_desk.draw(on, task, here.study.label_set.findings, _saved(task.own.at), lambda: hear(here))
+    if review_desk.presses():
+        st.rerun()  # a new session knows what the browser has kept only from here on
 
 
 def _chosen(held: list[Desk]) -> Desk:
