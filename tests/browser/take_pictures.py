@@ -17,6 +17,7 @@ from selenium.webdriver.support.ui import WebDriverWait
 
 from workbench.domain.actors import Role
 from workbench.domain.cohorts import Purpose
+from workbench.domain.reviews import Judgement
 from workbench.formats.reports import read_reports
 from workbench.workflow import people
 from workbench.workflow.cohorts import define
@@ -25,17 +26,21 @@ from workbench.workflow.ingest import import_reports
 from workbench.workflow.opening import NewStudy, init_study, open_study
 from workbench.workflow.prompts import find_revision, save_candidate
 from workbench.workflow.reference import freeze, get_reference
+from workbench.workflow.review import open_item, open_review, rate
 from workbench.workflow.revise import with_finding
 from workbench.workflow.rounds import open_round
 from workbench.workflow.run import execute, prepare
 from workbench.workflow.score import score_run
+from workbench.workflow.settings import SignIn
 from workbench.workflow.sign_in import first_sign_in
 from workbench.workflow.slow_down import Try
 from workbench.workflow.study import Study
+from workbench.workflow.systems import System, add_data_set, add_systems
 
 LARGEST = 300_000  # bytes
 PASSWORD = "quiet lungs today"
 JUDGE = "Dr. Judge"
+TOLD = "Invented reports, for this picture only."
 LEADS, RATERS = "Dr. Chan", tuple(f"Dr. {letter}" for letter in "ABCDEF")
 
 
@@ -122,6 +127,44 @@ def take_adjudication(folder: Path, out: Path, *, width: int, height: int, dark:
         save(driver, out / "adjudicate.png")
 
 
+REFERENCE = (
+    "Findings: The heart is mildly enlarged. There is a small left pleural effusion with adjacent atelectasis. No "
+    "pneumothorax. Degenerative changes of the thoracic spine. Impression: Small left effusion. Mild cardiomegaly."
+)
+GENERATED = (
+    "Findings: Heart size is normal. There is a small right pleural effusion. Impression: Small right effusion.",
+    "Findings: Lungs are clear. No pleural effusion. Impression: No acute disease.",
+)
+
+
+def take_review(folder: Path, out: Path, *, width: int, height: int, dark: bool) -> None:
+    """Take what a radiologist sees of a generated report under review."""
+    new = NewStudy("Chest 2026", {LEADS: [Role.LEAD], RATERS[0]: [Role.RATER]}, simulated=TOLD, sign_in=SignIn.PICK)
+    study = init_study(folder, new)
+    lead = study.actor(LEADS)
+    file = folder / "reports.csv"
+    file.write_text("study_id,reference\n" + "".join(f'{i},"{REFERENCE}"\n' for i in range(10)), encoding="utf-8")
+    data_set = add_data_set(study, lead, file)
+    for i, text in enumerate(GENERATED):
+        file.write_text("study_id,generated\n" + "".join(f'{n},"{text}"\n' for n in range(10)), encoding="utf-8")
+        add_systems(study, lead, data_set, [System(file, f"system {i + 1}")])
+    open_review(study, lead, data_set, reviewers=[RATERS[0]])
+    reviewer = study.actor(RATERS[0])
+    for at in range(20):
+        if open_item(study, reviewer, "review-1", at).generated[1][1].startswith("No acute"):
+            rate(study, reviewer, "review-1", at, Judgement(1, seconds=40.0))
+    with server(folder) as address, chromium(width, height, dark=dark) as driver:
+        driver.get(f"{address}/review?as={RATERS[0].replace(' ', '+')}")
+        settle(driver)
+        WebDriverWait(driver, 60).until(lambda d: d.find_elements(By.CSS_SELECTOR, ".wb-review [role=radio]"))
+        for finding, fault in (("pleural_effusion", "place"), ("cardiomegaly", "missed"), ("atelectasis", "missed")):
+            driver.find_element(By.CSS_SELECTOR, f"[data-finding={finding}][data-fault={fault}]").click()
+        driver.find_element(By.CSS_SELECTOR, ".wb-review [data-value='2']").click()
+        settle(driver)
+        time.sleep(1)
+        save(driver, out / "review.png")
+
+
 def with_accounts(folder: Path) -> tuple[Study, dict[str, str]]:
     """Make a small study in which people sign in, with an open round; return it and each person's one-time code."""
     study = init_study(folder, NewStudy("Chest 2026", {LEADS: [Role.LEAD, Role.ADMIN]}, with_prompts=False))
@@ -181,6 +224,7 @@ def main() -> None:
             take(address, given.out, width=width, height=height, dark=given.dark)
         if given.study is None:
             take_own_study(Path(folder) / "own", given.out, width=width, height=height, dark=given.dark)
+            take_review(Path(folder) / "review", given.out, width=width, height=height, dark=given.dark)
             take_adjudication(Path(folder) / "vote", given.out, width=width, height=height, dark=given.dark)
     sys.stdout.write(f"{len(list(given.out.glob('*.png')))} pictures in {given.out}\n")
 
