@@ -1,7 +1,8 @@
 """Intervals: Wilson for proportions, percentile bootstrap over patients for everything else (method 11)."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
 
 import numpy as np
 import numpy.typing as npt
@@ -15,6 +16,7 @@ Z95 = 1.959963984540054  # the 0.975 quantile of the normal distribution
 RESAMPLES = 2000
 SEED = 2024
 NO_BOOTSTRAP = "no interval: a bootstrap over patients needs two patients and a resample"
+KEPT = 5_000_000  # draws times patients up to which the draws are kept for the next figure: 10 MB
 BLOCK = 2_000_000  # draws held at once: 16 MB, so that a cohort of any size fits into memory
 
 
@@ -78,16 +80,31 @@ def resampled_sums(per_patient: Numbers, resamples: int, seed: int) -> Numbers:
         [resample, column].
     """
     n_patients = per_patient.shape[0]
-    generator = np.random.default_rng(seed)
     sums = np.empty((resamples, per_patient.shape[1]))
+    blocks = _kept_draws if n_patients * resamples <= KEPT else _draws
+    start = 0
+    for times in blocks(n_patients, resamples, seed):
+        sums[start : start + len(times)] = times.astype(np.float64) @ per_patient
+        start += len(times)
+    return sums
+
+
+def _draws(n_patients: int, resamples: int, seed: int) -> Iterator[npt.NDArray[np.int16]]:
+    """Yield how often each patient is in each draw, [draw, patient], a block of draws at a time."""
+    generator = np.random.default_rng(seed)
     step = max(1, BLOCK // n_patients)
     for start in range(0, resamples, step):
         rows = min(step, resamples - start)
         drawn = generator.integers(0, n_patients, size=(rows, n_patients))
         drawn += np.arange(rows)[:, None] * n_patients
         times = np.bincount(drawn.reshape(-1), minlength=rows * n_patients).reshape(rows, n_patients)
-        sums[start : start + rows] = times.astype(np.float64) @ per_patient
-    return sums
+        yield times.astype(np.int16)
+
+
+@lru_cache(maxsize=2)
+def _kept_draws(n_patients: int, resamples: int, seed: int) -> tuple[npt.NDArray[np.int16], ...]:
+    """Return ``_draws`` as they were made before: many systems on the same patients are compared on the same draws."""
+    return tuple(_draws(n_patients, resamples, seed))
 
 
 def resample_patients(by_report: Numbers, patients: Sequence[str], resamples: int, seed: int) -> Numbers:
