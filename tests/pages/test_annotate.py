@@ -125,7 +125,7 @@ def test_a_round_closed_meanwhile_refuses_in_a_sentence_and_answers_every_key(
     app = open_page(study.folder, "annotate", RATER)
     on = board.read(app)["on"]
     freeze(study, study.actor(LEAD), "validation", incomplete=True)
-    hand_in(app, {"finding": "fracture"}, {"finding": "edema"}, {"act": "submit"}, on=on)
+    hand_in(app, {"finding": "fracture"}, {"finding": "pneumonia"}, {"act": "submit"}, on=on)
     assert not app.exception
     assert "validation-round-1 is closed" in app.info[0].value.replace("\\", "")
     assert own(study, first) is None
@@ -162,7 +162,7 @@ def test_anothers_keys_are_saved_in_nobodys_name_and_told(
     on = board.read(app)["on"].replace(RATER, "Somebody else")
     app.session_state[ACTOR] = person
     app.run()
-    hand_in(app, {"finding": "fracture"}, {"finding": "edema"}, on=on)
+    hand_in(app, {"finding": "fracture"}, {"finding": "pneumonia"}, on=on)
     assert own(study, first) is None
     assert hearing(app)["heard"] == {"t": 2}
     told = f"Not saved: the last 2 keys or clicks of Somebody else. {person} is here now."
@@ -173,7 +173,7 @@ def test_whoever_comes_after_a_rater_is_not_told_why_their_keys_were_refused(
     open_page: Open, board: Any, study: Study
 ) -> None:
     app = open_page(study.folder, "annotate", RATER)
-    hand_in(app, {"finding": "fracture"}, {"act": "none"}, {"finding": "edema"}, on=board.read(app)["on"])
+    hand_in(app, {"finding": "fracture"}, {"act": "none"}, {"finding": "pneumonia"}, on=board.read(app)["on"])
     assert "findings are marked" in app.error[0].value
     app.session_state[ACTOR] = LEAD
     app.run()
@@ -185,7 +185,7 @@ def test_what_comes_after_a_refused_key_is_told_beside_the_refusal_and_a_saved_k
 ) -> None:
     app = open_page(study.folder, "annotate", RATER)
     on = board.read(app)["on"]
-    hand_in(app, {"act": "submit"}, {"finding": "edema"}, {"finding": "fracture"}, on=on)
+    hand_in(app, {"act": "submit"}, {"finding": "pneumonia"}, {"finding": "fracture"}, on=on)
     assert "nothing is marked; say none of these" in app.error[0].value.replace("\\", "")
     told = "Not saved: your last 2 keys or clicks, since the one before was refused."
     assert hearing(app)["told"]["text"] == told
@@ -211,7 +211,7 @@ def test_keys_lost_for_the_same_reason_are_counted_together(open_page: Open, boa
     on = board.read(app)["on"]
     freeze(study, study.actor(LEAD), "validation", incomplete=True)
     hand_in(app, {"finding": "fracture"}, on=on)
-    hand_in(app, {"finding": "fracture"}, {"finding": "edema"}, on=on)
+    hand_in(app, {"finding": "fracture"}, {"finding": "pneumonia"}, on=on)
     assert hearing(app)["told"]["text"] == f"Not saved: your last 2 keys or clicks. {CLOSED}"
 
 
@@ -281,6 +281,51 @@ def test_undo_takes_back_one_change_after_the_other(open_page: Open, board: Any,
     press(app, "undo-button")
     assert own(study, first) == {}
     assert not app.exception
+
+
+def test_undo_goes_on_in_another_session_where_it_ended(
+    open_page: Open, board: Any, study: Study, first: Entry
+) -> None:
+    app = open_page(study.folder, "annotate", RATER)
+    board.click(app, "fracture", State.PRESENT)
+    hand_in(app, {"sentence": "A rib is broken."}, on=board.read(app)["on"])
+    board.click(app, "pneumonia", State.PRESENT)
+    press(app, "undo-button")
+    board.click(app, "fracture", State.UNCERTAIN)
+    again = open_page(study.folder, "annotate", RATER)
+    # The pneumonia was taken back already, so it is no change any more.
+    not_mentioned, present = State.NOT_MENTIONED.value, State.PRESENT.value
+    assert board.read(again)["saved"]["undo"] == [
+        ["fracture", not_mentioned],
+        ["fracture", present],
+        ["fracture", present],
+    ]
+    assert board.read(again)["saved"]["last"] == "fracture"
+    press(again, "undo-button")
+    saved = open_report(study, study.actor(RATER), "validation", first).own
+    assert saved is not None
+    assert (saved.states, saved.evidence) == ({"fracture": State.PRESENT}, {"fracture": "A rib is broken."})
+    press(again, "undo-button")
+    saved = open_report(study, study.actor(RATER), "validation", first).own
+    assert saved is not None
+    assert (saved.states, saved.evidence) == ({"fracture": State.PRESENT}, {})
+    press(again, "undo-button")
+    assert own(study, first) == {}
+    press(again, "undo-button")
+    assert own(study, first) == {}
+
+
+def test_undo_ends_where_a_report_was_submitted(open_page: Open, board: Any, study: Study, first: Entry) -> None:
+    app = open_page(study.folder, "annotate", RATER)
+    board.click(app, "fracture", State.PRESENT)
+    press(app, "submit")
+    press(app, "previous")
+    assert board.read(app)["saved"]["undo"] == []
+    press(app, "undo-button")
+    assert first in queue(study, study.actor(RATER), "validation").submitted
+    board.click(app, "pneumonia", State.PRESENT)
+    again = open_page(study.folder, "annotate", RATER)
+    assert board.read(again)["saved"]["undo"] == [["pneumonia", State.NOT_MENTIONED]]
 
 
 def test_two_tabs_lose_nothing_and_show_what_was_saved_last(

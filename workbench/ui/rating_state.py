@@ -15,7 +15,7 @@ from workbench.ui import rating_work, shortcuts, state
 from workbench.ui.rating_work import PRACTICE
 from workbench.ui.undisturbed import undisturbed
 from workbench.workflow import annotate
-from workbench.workflow.annotate import Act, Entry, Queue, RatingTask
+from workbench.workflow.annotate import Act, Change, Entry, Queue, RatingTask
 
 IDLE = 60.0  # seconds; of a longer pause between two acts no more than this counts as reading
 BLOCK = 25  # reports after which a pause is offered
@@ -224,8 +224,7 @@ def _with_state(sheet: Sheet, finding: str, wanted: State) -> Sheet:
 @undisturbed
 def mark(desk: Desk, finding: str, wanted: State | None = None) -> None:
     """Set a finding's state, or with None the next one of the round, and remember it for undo."""
-
-    undo = st.session_state.setdefault(_UNDO, [])
+    undo = _changes(desk)
     length = len(undo)
 
     def change(sheet: Sheet, task: RatingTask) -> Sheet:
@@ -233,7 +232,7 @@ def mark(desk: Desk, finding: str, wanted: State | None = None) -> None:
         after = next_state(before, task.states) if wanted is None else wanted
         if after is before:
             return sheet
-        undo.append((finding, before, sheet.evidence.get(finding)))
+        undo.append(Change(finding, before, sheet.evidence.get(finding)))
         return _with_state(sheet, finding, after)
 
     if _keep(desk, change):
@@ -249,7 +248,7 @@ def saved(desk: Desk, task: RatingTask, keys: Mapping[str, str]) -> shortcuts.Sa
         keys=keys,
         cycle=cycle_of(task.states),
         states=sheet_of(task).states,
-        undo=[(finding, before) for finding, before, _ in st.session_state.get(_UNDO, ())],
+        undo=[(change.finding, change.before) for change in _changes(desk)],
         last=st.session_state.get(_LAST, ""),
     )
 
@@ -263,13 +262,13 @@ def last_marked(sheet: Sheet) -> str:
 @undisturbed
 def attach(desk: Desk, sentence: str) -> None:
     """Let the finding marked last rest on a sentence, or no longer on it when it did."""
+    undo = _changes(desk)
 
     def change(sheet: Sheet, _: RatingTask) -> Sheet:
         finding = last_marked(sheet)
         if not finding:
             return sheet
-        undo = st.session_state.setdefault(_UNDO, [])
-        undo.append((finding, sheet.states[finding], sheet.evidence.get(finding)))
+        undo.append(Change(finding, sheet.states[finding], sheet.evidence.get(finding)))
         evidence = dict(sheet.evidence)
         if evidence.get(finding) == sentence:
             del evidence[finding]
@@ -281,20 +280,29 @@ def attach(desk: Desk, sentence: str) -> None:
         _keep(desk, change)
 
 
-def can_undo() -> bool:
-    """Return whether something was changed on this report that can be taken back."""
-    return bool(st.session_state.get(_UNDO))
+def _changes(desk: Desk) -> list[Change]:
+    """Return the changes of the report at hand that can be taken back; a new session reads them from what was saved."""
+    if _UNDO not in st.session_state:
+        actor = acting(desk.here)
+        found = rating_work.changes(desk.here.study, actor, desk.cohort, desk.entry) if actor else ()
+        st.session_state[_UNDO] = list(found)
+        if found:
+            st.session_state[_LAST] = found[-1].finding
+    kept: list[Change] = st.session_state[_UNDO]
+    return kept
 
 
 @undisturbed
 def undo(desk: Desk) -> None:
     """Take back the last change on this report."""
-    if not can_undo():
+    kept = _changes(desk)
+    if not kept:
         return
-    finding, before, words = st.session_state[_UNDO].pop()
+    last = kept.pop()
+    finding, words = last.finding, last.evidence
 
     def change(sheet: Sheet, _: RatingTask) -> Sheet:
-        changed = _with_state(sheet, finding, before)
+        changed = _with_state(sheet, finding, last.before)
         evidence = {f: w for f, w in changed.evidence.items() if f != finding}
         return replace(changed, evidence={**evidence, finding: words} if words else evidence)
 

@@ -6,7 +6,7 @@ from workbench.domain.actors import Actor
 from workbench.domain.annotations import Mark
 from workbench.domain.findings import State
 from workbench.workflow import annotate, practice
-from workbench.workflow.annotate import Act, Entry, Queue, RatingTask
+from workbench.workflow.annotate import Act, Change, Entry, Queue, RatingTask
 from workbench.workflow.study import Study
 
 PRACTICE = ""  # stands where a cohort's name stands, and no cohort has it
@@ -20,6 +20,11 @@ def queue(study: Study, actor: Actor, cohort: str) -> Queue:
 def open_report(study: Study, actor: Actor, cohort: str, entry: Entry) -> RatingTask:
     """Return a report for rating with the rater's own labels."""
     return annotate.open_report(study, actor, cohort, entry) if cohort else practice.open_report(study, actor, entry)
+
+
+def changes(study: Study, actor: Actor, cohort: str, entry: Entry) -> tuple[Change, ...]:
+    """Return the rater's changes of a report that can be taken back, oldest first; none of a practice report."""
+    return annotate.changes(study, actor, cohort, entry) if cohort else ()
 
 
 def save(

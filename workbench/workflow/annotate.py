@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import lru_cache
+from itertools import pairwise
 from sqlite3 import Connection
 from statistics import median
 
@@ -41,6 +42,15 @@ class Act:
 
     tab: str
     number: int
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """A finding that a rater changed, with its answer and the words it rested on before."""
+
+    finding: str
+    before: State
+    evidence: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -225,6 +235,53 @@ def save(
                 reason=reason.strip(),
             ),
         )
+
+
+def changes(study: Study, actor: Actor, cohort_name: str, entry: Entry) -> tuple[Change, ...]:
+    """Return the rater's changes of a report that can be taken back, oldest first: those since it was submitted last.
+
+    They are read from the drafts that were kept. A draft that says again what the last but one said took a change back,
+    so neither counts.
+
+    Raises:
+        NotFoundError: it is not in the rater's queue.
+        RightsError: it is in a locked validation cohort and this rater edits prompts too (method 18).
+    """
+    actor.require(Role.RATER, to="rate reports")
+    _check_not_locked_from(study, actor, entry.report_id)
+    cohort = get_cohort(study, cohort_name)
+    with study.database.read() as conn:
+        held = _check_in_queue(conn, cohort, actor, entry)
+        kept = annotation_store.history(conn, entry.report_id, actor.name)
+    sheets = [_Sheet({}, {})]
+    for each in kept:
+        if each.reading != entry.reading or each.label_set_hash != held.label_set_hash:
+            continue
+        now = _Sheet(said(each.states), dict(each.evidence))
+        if each.submitted:
+            sheets = [now]
+        elif now == sheets[-1]:
+            continue
+        elif sheets[-2:-1] == [now]:
+            sheets.pop()
+        else:
+            sheets.append(now)
+    return tuple(change for before, after in pairwise(sheets) for change in before.until(after))
+
+
+@dataclass(frozen=True, slots=True)
+class _Sheet:
+    states: Mapping[str, State]
+    evidence: Mapping[str, str]
+
+    def until(self, later: "_Sheet") -> list[Change]:
+        """Return what differs in a later one, as it is here: mostly one finding."""
+        mine, theirs = ({f: (x.states.get(f), x.evidence.get(f)) for f in x.states} for x in (self, later))
+        return [
+            Change(finding, self.states.get(finding, State.NOT_MENTIONED), self.evidence.get(finding))
+            for finding in sorted({*mine, *theirs})
+            if mine.get(finding) != theirs.get(finding)
+        ]
 
 
 def heard(study: Study, actor: Actor, tab: str) -> int:
