@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 from workbench.domain.actors import Actor
-from workbench.domain.prompts import Prompt
+from workbench.domain.findings import State
+from workbench.domain.prompts import Example, Prompt
 from workbench.errors import ConflictError, InputError, NotFoundError, RightsError
 from workbench.running.spending import Cap
 from workbench.workflow.leaderboard import leaderboard
@@ -203,3 +204,17 @@ def test_rows_of_a_patient_are_drawn_together(study: Study, lead: Actor, csv_fil
     # Of two patients a draw has both, or one of them twice: F1 0, 2/3 or 1 and nothing between.
     assert (figure.low, figure.high) == (0.0, 1.0)
     assert np.isclose(figure.value or 0, 2 / 3)
+
+
+def test_a_report_quoted_in_the_prompt_is_no_study(
+    study: Study, lead: Actor, csv_file: Write, make_prompt: Callable[..., Prompt]
+) -> None:
+    made = make_prompt()
+    example = Example("Pneumothorax.", {"pneumothorax": State.PRESENT})
+    quoting = replace(made, guidance=replace(made.guidance, examples=(example,)))
+    revised = save_candidate(study, lead, quoting, message="m", parent=None).prompt_hash
+    data_set = add_data_set(study, lead, csv_file("ref.csv", REFERENCES))
+    add_systems(study, lead, data_set, [System(csv_file("a.csv", "study_id,generated\n1,Clear.\n2,Clear.\n"))])
+    scoring = score_systems(study, lead, data_set, revision=revised)
+    assert scoring.study_ids == ("1", "3")
+    assert scoring.no_reference["quoted"] == 1

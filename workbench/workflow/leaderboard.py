@@ -1,7 +1,7 @@
 """The leaderboard of a data set: every system by every metric, with intervals, ranks and ties (method 20 and 21)."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -110,7 +110,17 @@ def metric_correlations(board: Board) -> tuple[Correlation, ...]:
     """
     scores = {column.metric.id: column.values.reshape(-1) for column in board.columns}
     patients = list(board.scoring.patients) * len(board.scoring.systems)
-    return correlations(scores, patients, resamples=RESAMPLES if len(patients) <= MOST_DRAWN else 0)
+    if len(patients) <= MOST_DRAWN:
+        return correlations(scores, patients, resamples=RESAMPLES)
+    return tuple(
+        replace(one, kendall=_without_interval(one.kendall), spearman=_without_interval(one.spearman))
+        for one in correlations(scores, patients, resamples=0)
+    )
+
+
+def _without_interval(figure: Figure) -> Figure:
+    told = f"no interval: there are more than {MOST_DRAWN:,} pairs of reports"
+    return figure if figure.value is None else replace(figure, reason=told)
 
 
 def _ran_score(scoring: Scoring) -> Column:
