@@ -13,11 +13,14 @@ from workbench.domain.hashing import short
 from workbench.domain.pairs import EditedPair
 from workbench.errors import InputError
 from workbench.formats.alterations import read_alterations
+from workbench.formats.judges import read_judge
 from workbench.formats.pairs import read_pair_scores, read_pairs
 from workbench.formats.reports import iter_reports
 from workbench.running.spending import Cap
 from workbench.workflow import trust
+from workbench.workflow.judging import Bench, bench_of
 from workbench.workflow.opening import open_study
+from workbench.workflow.study import Study
 from workbench.workflow.systems import DEFAULT_TASK
 from workbench.workflow.trust import DEFAULT_METRICS, MetricTrust, TrustTable
 from workbench.workflow.trust_files import trust_json, words, write_trust
@@ -49,6 +52,10 @@ def trust_command(
     ] = None,
     higher_is_better: Annotated[list[str] | None, typer.Option(help="A metric of --scores, so.")] = None,
     lower_is_better: Annotated[list[str] | None, typer.Option(help="A metric of --scores, so.")] = None,
+    judge: Annotated[
+        list[Path] | None, typer.Option(help="What a judge is told, as data/judges/one-pass.yaml; once per judge.")
+    ] = None,
+    judge_by: Annotated[str | None, typer.Option(help="The labeler whose model judges.")] = None,
     revision: RevisionOption = None,
     labeler: LabelerOption = "rules",
     task: TaskOption = DEFAULT_TASK,
@@ -71,6 +78,7 @@ def trust_command(
       workbench trust reports.csv --reports 500 -o trust
       workbench trust openi.csv --format openi --metric ran_score --metric bleu4 -o trust
       workbench trust --pairs trust/pairs.csv --scores bertscore.csv -o trust
+      workbench trust reports.csv --judge data/judges/one-pass.yaml --judge data/judges/two-pass.yaml --judge-by qwen
     """
     opened, said = open_study(study), Output(as_json)
     actor = opened.actor(as_name)
@@ -89,6 +97,7 @@ def trust_command(
         metrics=metric or DEFAULT_METRICS,
         scores=read_pair_scores(scores, encoding=encoding) if scores else None,
         directions=_directions(higher_is_better or [], lower_is_better or []),
+        judges=_judges(opened, judge or [], judge_by),
         revision=revision,
         labeler=labeler,
         task=task,
@@ -102,6 +111,20 @@ def _columns(given: list[str]) -> dict[str, str] | None:
     if wrong := next((name for name, mark, column in pairs if not (mark and column)), None):
         raise InputError(f"--column {wrong} does not say which column; write it as id=StudyID.")
     return {name: column for name, _, column in pairs} or None
+
+
+def _judges(study: Study, files: list[Path], by: str | None) -> list[Bench]:
+    if files and by is None:
+        raise InputError("Say which labeler's model judges with --judge-by NAME; `workbench labeler list` shows them.")
+    return [bench_of(study, read_judge(file), by) for file in files if by is not None]
+
+
+def _took(metric: MetricTrust) -> str:
+    if metric.usage is None:
+        return ""
+    cost = "" if metric.cost is None else f", {metric.cost:,.4f} {metric.currency}"
+    silent = f", and {metric.usage.unknown} replies whose server did not say" if metric.usage.unknown else ""
+    return f"{metric.name} took {metric.usage.tokens:,} tokens for {metric.usage.replies:,} judgements{silent}{cost}."
 
 
 def _directions(higher: list[str], lower: list[str]) -> dict[str, bool]:
@@ -122,6 +145,7 @@ def _answer(found: TrustTable, made: list[EditedPair], out: Path | None, said: O
             for metric in found.metrics
             if metric.blind_to
         ),
+        *(_took(metric) for metric in found.metrics if metric.usage),
         f"{found.reports} reports, {sum(found.by_kind.values())} edits ({short(found.pairs_hash)}), {found.task}; "
         f"Ran Score of a pair by revision {found.revision} ({short(found.reading.prompt.hash)}) and labeler "
         f"{found.reading.labeler.name}.",

@@ -688,6 +688,26 @@ STEPS: tuple[tuple[str, tuple[str, ...]], ...] = (
             *_fixed("reviews", "review_events", "review_ratings", "rating_imports", "imported_ratings"),
         ),
     ),
+    (
+        "0021_judgements",
+        # What a language model said of a generated report beside its reference: paid for, so a pair is judged once.
+        (
+            """CREATE TABLE judgements (
+                id INTEGER PRIMARY KEY,
+                judge_hash TEXT NOT NULL,
+                labeler_hash TEXT NOT NULL,
+                reference_hash TEXT NOT NULL,
+                generated_hash TEXT NOT NULL,
+                status TEXT NOT NULL,
+                said TEXT NOT NULL,
+                input_tokens INTEGER,
+                output_tokens INTEGER,
+                at TEXT NOT NULL,
+                UNIQUE (judge_hash, labeler_hash, reference_hash, generated_hash)
+            ) STRICT""",
+            *_fixed("judgements"),
+        ),
+    ),
 )
 
 

@@ -5,8 +5,9 @@ Ran Score is that of one pair, F1 over the findings that one prompt and labeler 
 """
 
 import random
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -15,6 +16,7 @@ from workbench.domain.findings import FAILED, State
 from workbench.domain.hashing import content_hash
 from workbench.domain.pairs import EditedPair
 from workbench.domain.reports import Report
+from workbench.domain.runs import Usage
 from workbench.errors import InputError
 from workbench.evaluation.consensus import per_finding
 from workbench.evaluation.intervals import SEED, Numbers
@@ -28,6 +30,7 @@ from workbench.text.alteration_words import AlterationWords
 from workbench.text.alterations import alterations
 from workbench.workflow.blindness import require_sighted
 from workbench.workflow.extracting import Progress, Reading, ask, codes_of
+from workbench.workflow.judging import Bench, Docket, judge_pairs
 from workbench.workflow.ran_score import Codes, reading_of
 from workbench.workflow.study import Study
 from workbench.workflow.systems import DEFAULT_TASK
@@ -39,12 +42,18 @@ _BLIND_FROM = 0.5  # share of a kind's edits that a metric does not notice at al
 
 @dataclass(frozen=True, slots=True)
 class MetricTrust:
-    """One metric: its name and direction, and how far it can be trusted."""
+    """One metric: its name and direction, and how far it can be trusted.
+
+    Of a judge also what its judgements took, and what they cost where its labeler has a price.
+    """
 
     id: str
     name: str
     higher_is_better: bool
     trust: Trust
+    usage: Usage | None = None
+    cost: float | None = None
+    currency: str = ""
 
     @property
     def blind_to(self) -> tuple[str, ...]:
@@ -112,6 +121,7 @@ def measure(
     metrics: Sequence[str] = DEFAULT_METRICS,
     scores: PairScores | None = None,
     directions: Mapping[str, bool] | None = None,
+    judges: Sequence[Bench] = (),
     revision: str | int | None = None,
     labeler: str = "rules",
     task: str = DEFAULT_TASK,
@@ -128,12 +138,13 @@ def measure(
         metrics: those computed here: ``ran_score`` and core metrics.
         scores: of metrics computed elsewhere, the unedited pairs included.
         directions: whether higher is better, for metrics of ``scores`` that are not known here.
+        judges: language models that judge each pair; their score is GREEN's.
         revision: of the prompt that Ran Score is computed by; the highest accepted one by default.
         labeler: the one it is computed by.
         task: which sections are read.
         cap: of tokens and cost, where the labeler is a model.
         resamples: bootstrap draws over patients.
-        on_progress: told how many texts are labelled, of how many.
+        on_progress: told how many texts are labelled, or pairs judged, of how many.
 
     Raises:
         InputError: there is no such metric, it cannot be computed here, its direction is not known, or the model
@@ -158,24 +169,41 @@ def measure(
     unedited = text_scores(read.references, read.references, computed)
     values |= {name: (unedited[name], edited[name]) for name in computed}
     values |= {name: _elsewhere(of_pair, pairs) for name, of_pair in (scores or {}).items()}
-    kinds, patients = [pair.kind for pair in pairs], [pair.patient_id for pair in pairs]
-    significant = [pair.significant for pair in pairs]
 
-    def tested(name: str) -> MetricTrust:
-        higher = known[name] if name in known else name not in METRICS or METRICS[name].higher_is_better
-        dropped = drops(*values[name], higher_is_better=higher)
-        found = trust(kinds, significant, dropped, patients, resamples=resamples, seed=SEED)
-        shown = "Ran Score" if name == RAN_SCORE else METRICS[name].name if name in METRICS else name
-        return MetricTrust(name, shown, higher, found)
+    def tested(name: str, values: tuple[Numbers, Numbers], *, higher: bool) -> MetricTrust:
+        found = trust(
+            [pair.kind for pair in pairs],
+            [pair.significant for pair in pairs],
+            drops(*values, higher_is_better=higher),
+            [pair.patient_id for pair in pairs],
+            resamples=resamples,
+            seed=SEED,
+        )
+        return MetricTrust(name, _name(name), higher, found)
 
+    tables = [
+        tested(name, values[name], higher=known[name] if name in known else _higher(name)) for name in [*wanted, *known]
+    ]
+    for bench in judges:
+        docket, of_judge = _judged(bench, read, cap, on_progress)
+        label = f"{bench.prompt.name}, {bench.labeler.name}"
+        price = bench.labeler.price
+        tables.append(
+            replace(
+                tested(label, of_judge, higher=True),
+                usage=docket.usage,
+                cost=docket.cost,
+                currency=price.currency if price else "",
+            )
+        )
     return TrustTable(
-        tuple(tested(name) for name in [*[n for n in wanted if n in values], *known]),
+        tuple(tables),
         reading,
         number,
         task,
         content_hash("pairs", [[p.id, p.kind, p.significant, p.reference, p.generated] for p in pairs]),
         len({pair.report_id for pair in pairs}),
-        {kind: kinds.count(kind) for kind in dict.fromkeys(kinds)},
+        dict(Counter(pair.kind for pair in pairs)),
     )
 
 
@@ -218,6 +246,31 @@ def _ran_scores(reading: Reading, read: _Read) -> tuple[Numbers, Numbers]:
         return values
 
     return scored(reference), scored(generated)
+
+
+def _judged(
+    bench: Bench, read: _Read, cap: Cap | None, on_progress: Progress
+) -> tuple[Docket, tuple[Numbers, Numbers]]:
+    """Return what became of the pairs before a judge, and its score of each report with itself and with the edit."""
+    unedited = list(zip(read.references, read.references, strict=True))
+    edited = list(zip(read.references, read.generated, strict=True))
+    docket = judge_pairs(bench, [*unedited, *edited], cap=cap, on_progress=on_progress)
+    if docket.stopped:
+        raise InputError(f"{docket.stopped} The same command goes on.")
+
+    def scores(pairs: Sequence[tuple[str, str]]) -> Numbers:
+        found = [docket.judged[pair].score if pair in docket.judged else None for pair in pairs]
+        return np.array([np.nan if score is None else score for score in found])
+
+    return docket, (scores(unedited), scores(edited))
+
+
+def _name(metric: str) -> str:
+    return "Ran Score" if metric == RAN_SCORE else METRICS[metric].name if metric in METRICS else metric
+
+
+def _higher(metric: str) -> bool:
+    return metric not in METRICS or METRICS[metric].higher_is_better
 
 
 def _elsewhere(of_pair: Mapping[str, float], pairs: Sequence[EditedPair]) -> tuple[Numbers, Numbers]:

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterator, Sequence
+from dataclasses import asdict
 from pathlib import Path
 
 from workbench.domain.pairs import EditedPair
@@ -107,6 +108,9 @@ def _metric_json(metric: MetricTrust) -> dict[str, object]:
         "resamples": found.resamples,
         "seed": found.seed,
         "blind_to": list(metric.blind_to),
+        "tokens": asdict(metric.usage) if metric.usage else None,
+        "cost": metric.cost,
+        "currency": metric.currency or None,
         "kinds": [
             {
                 "kind": kind.kind,
