@@ -22,7 +22,7 @@ _STYLE = """
   font-family: var(--st-font); color: var(--st-text-color); --wb-line: var(--st-border-color);
   --wb-name: 45%; --wb-row: 2.06rem; --wb-between: .16rem; --wb-pad: .3rem;
   --wb-answer: .8rem; --wb-words: .82rem}
-.wb-board.four {--wb-name: 37%; --wb-pad: .1rem; --wb-answer: .74rem; --wb-words: .78rem}
+.wb-board.four {--wb-name: 39%; --wb-pad: .1rem; --wb-answer: .74rem; --wb-words: .78rem}
 @media (min-height: 860px) {.wb-board {--wb-between: .4rem}}
 @media (min-width: 1700px) and (min-height: 1000px) {
   .wb-board {--wb-between: .75rem; --wb-answer: .88rem; --wb-words: .89rem}
@@ -45,6 +45,7 @@ _STYLE = """
   border: 1px solid var(--wb-line); background: var(--st-background-color); color: inherit; cursor: pointer;
   font: 400 var(--wb-answer)/1.1 var(--st-font); white-space: nowrap; position: relative}
 .wb-board.four [role=radio] {min-width: 1.35rem; letter-spacing: -.01em}
+.wb-board.four .told {gap: .12rem}
 .wb-board [role=radio]:first-child {margin-left: 0; border-radius: var(--st-button-radius) 0 0 var(--st-button-radius)}
 .wb-board [role=radio]:last-child {border-radius: 0 var(--st-button-radius) var(--st-button-radius) 0}
 .wb-board [role=radio]:hover {border-color: var(--st-primary-color); z-index: 1}
@@ -52,6 +53,8 @@ _STYLE = """
   background: color-mix(in srgb, var(--st-primary-color) 12%, var(--st-background-color))}
 .wb-board [role=radio][aria-checked=true]:not(:first-child) {
   background: color-mix(in srgb, #2f8f97 42%, var(--st-background-color))}
+.wb-board [role=radio][data-state=absent][aria-checked=true] {border-color: currentColor;
+  background: color-mix(in srgb, currentColor 14%, var(--st-background-color))}
 .wb-board :is([role=radio], .help):focus-visible {outline: 2px solid var(--st-primary-color); outline-offset: 1px;
   z-index: 3}
 .wb-board [popover] {position: fixed; inset: auto; margin: 0; max-width: 24rem; padding: .6rem .8rem;
