@@ -41,7 +41,7 @@ def bertscore(folder: Path) -> None:
     trained = ByteLevelBPETokenizer()
     trained.train_from_iterator([SAID], vocab_size=300, special_tokens=special)
     trained.save_model(str(folder))
-    tokenizer = RobertaTokenizerFast.from_pretrained(folder)
+    tokenizer = RobertaTokenizerFast.from_pretrained(folder, model_max_length=512)
     tokenizer.save_pretrained(folder)
     config = RobertaConfig(
         vocab_size=len(tokenizer), num_hidden_layers=6, max_position_embeddings=514, type_vocab_size=1, **SMALL
