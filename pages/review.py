@@ -6,6 +6,7 @@ from workbench.workflow import review
 
 here = state.here()
 leads = here.may(Role.LEAD, Role.ADMIN)
+review_work.hear(here)  # also where no desk is drawn any more
 if here.may(Role.RATER, Role.ADJUDICATOR) and review.desks(here.study, here.actor):
     review_work.head()
     review_work.desk(here)
@@ -18,6 +19,7 @@ elif leads:
     review_panel.draw(here)
 else:
     widgets.head("Review", "Here radiologists compare generated reports with the reference, one at a time.")
+    review_work.tell_refused()
     widgets.missing(
         f"No report waits for {here.actor.name}. The study lead opens a review and names who takes part in it."
     )

@@ -205,6 +205,7 @@ def test_a_tab_from_before_is_told_that_the_review_was_closed(
     assert not app.exception
     assert presses.told(app) is None
     assert "No report waits" in words(app)
+    assert "Your last click was not saved. review-1 is closed" in words(app)
 
 
 @pytest.mark.parametrize("page", PAGES)

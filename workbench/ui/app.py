@@ -105,7 +105,8 @@ def _start() -> None:
     """Open the page that somebody most likely came for: whoever only rates came to rate."""
     here = state.here()
     rates = here.renew is not None and here.person.roles == {Role.RATER}
-    st.switch_page(state.page("annotate" if rates else "reports"))
+    reviews = rates and not data.blinding_round(here) and blindness.reviewing(here.study, here.actor)
+    st.switch_page(state.page("review" if reviews else "annotate" if rates else "reports"))
 
 
 def main() -> None:

@@ -48,6 +48,7 @@ def head() -> None:
 def desk(here: state.Here) -> None:
     """Draw the report at hand of the reviewer's open review, the way through them, and what has been said of it."""
     hear(here)  # what arrived while an earlier press was being worked off
+    tell_refused()
     held = review.desks(here.study, here.actor)
     if not held:
         st.success("The review has been closed meanwhile. Thank you.", icon=":material/done_all:")
@@ -55,14 +56,18 @@ def desk(here: state.Here) -> None:
     at = _chosen(held)
     place = _place(here, at)
     _way(here, at, place)
-    if refused := st.session_state.pop(_REFUSED, ""):
-        st.error(widgets.plain(refused), icon=":material/error:")
     task = review.open_item(here.study, here.actor, at.name, place)
     on = _on(here, at, place)
     _seconds(on, task.own)
     review_desk.draw(on, task, here.study.label_set.findings, _saved(task.own.at), lambda: hear(here))
     if review_desk.presses():
         st.rerun()  # a new session knows what the browser has kept only from here on
+
+
+def tell_refused() -> None:
+    """Say once why the last press was not saved, where one was not."""
+    if refused := st.session_state.pop(_REFUSED, ""):
+        st.error(widgets.plain(refused), icon=":material/error:")
 
 
 def _chosen(held: list[Desk]) -> Desk:
