@@ -328,6 +328,21 @@ def test_undo_ends_where_a_report_was_submitted(open_page: Open, board: Any, stu
     assert board.read(again)["saved"]["undo"] == [["pneumonia", State.NOT_MENTIONED]]
 
 
+def test_undo_never_takes_back_on_one_report_what_was_changed_on_another(
+    open_page: Open, board: Any, study: Study, first: Entry
+) -> None:
+    app = open_page(study.folder, "annotate", RATER)
+    board.click(app, "fracture", State.PRESENT)
+    second = queue(study, study.actor(RATER), "validation").order[1]
+    app.session_state[f"rate.report.{RATER}.validation"] = second  # as when the cohort changes and its report is there
+    app.run()
+    assert board.read(app)["saved"]["undo"] == []
+    assert board.read(app)["saved"]["last"] == ""
+    press(app, "undo-button")
+    assert own(study, second) is None
+    assert own(study, first) == {"fracture": State.PRESENT}
+
+
 def test_two_tabs_lose_nothing_and_show_what_was_saved_last(
     open_page: Open, board: Any, study: Study, first: Entry
 ) -> None:

@@ -282,14 +282,14 @@ def attach(desk: Desk, sentence: str) -> None:
 
 def _changes(desk: Desk) -> list[Change]:
     """Return the changes of the report at hand that can be taken back; a new session reads them from what was saved."""
-    if _UNDO not in st.session_state:
+    token, kept = st.session_state.get(_UNDO, ("", []))
+    if token != desk.token:  # the cohort, and with it the report, may have changed without anything being opened
         actor = acting(desk.here)
-        found = rating_work.changes(desk.here.study, actor, desk.cohort, desk.entry) if actor else ()
-        st.session_state[_UNDO] = list(found)
-        if found:
-            st.session_state[_LAST] = found[-1].finding
-    kept: list[Change] = st.session_state[_UNDO]
-    return kept
+        kept = list(rating_work.changes(desk.here.study, actor, desk.cohort, desk.entry)) if actor else []
+        st.session_state[_UNDO] = (desk.token, kept)
+        st.session_state[_LAST] = kept[-1].finding if kept else ""
+    found: list[Change] = kept
+    return found
 
 
 @undisturbed
