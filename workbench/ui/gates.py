@@ -1,10 +1,14 @@
 """The gate on the screen: each check as a sentence, with a box to sign where a name is needed."""
 
+from collections.abc import Sequence
+
 import streamlit as st
 
 from workbench.domain.actors import Role
+from workbench.domain.people import name_key
+from workbench.domain.prompts import Revision
 from workbench.evaluation.gate import GateCheck, GateStatus
-from workbench.ui import error_list, state, widgets
+from workbench.ui import data, error_list, state, widgets
 from workbench.workflow import accept, browse
 from workbench.workflow.accept import Gate
 from workbench.workflow.score import Score
@@ -39,7 +43,7 @@ def draw(here: state.Here, gate: Gate, *, may_sign: bool) -> list[str]:
             key = f"accept.sign.{gate.score.hash}.{check.name}"
             if st.checkbox(f"I have looked at this and sign it: {widgets.plain(here.actor.name)}", key=key):
                 signed.append(check.name)
-    _second(here, gate)
+    _second(here, gate, data.revisions(here))
     return signed
 
 
@@ -66,7 +70,7 @@ def _missed(here: state.Here, gate: Gate) -> None:
             widgets.report_text(browse.read_report(here.study, here.actor, report), sections)
 
 
-def _second(here: state.Here, gate: Gate) -> None:
+def _second(here: state.Here, gate: Gate, known: Sequence[Revision]) -> None:
     """Draw who has signed as a second person, and where one may sign oneself."""
     if not gate.second_person:
         return
@@ -76,6 +80,13 @@ def _second(here: state.Here, gate: Gate) -> None:
     if not gate.signatures:
         st.markdown(":orange[:material/how_to_reg:] A second person has to sign, who neither wrote nor accepts it.")
     if not here.may(Role.LEAD, Role.ADMIN, Role.ADJUDICATOR):
+        return
+    me = name_key(here.actor.name)
+    if any(name_key(each.actor) == me for each in gate.signatures):
+        st.caption("You have signed it; somebody else accepts it.")
+        return
+    if any(each.prompt_hash == gate.score.prepared.run.prompt_hash and name_key(each.author) == me for each in known):
+        st.caption("You wrote it, so somebody else signs it.")
         return
     with st.popover("Sign as second person", icon=":material/draw:"):
         comment = st.text_input("What you looked at", key=f"accept.second.{gate.score.hash}", max_chars=500)
