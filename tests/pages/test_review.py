@@ -11,11 +11,14 @@ from streamlit.testing.v1 import AppTest
 from workbench.domain.actors import Role
 from workbench.domain.reviews import Fault, Judgement
 from workbench.storage.leaderboard import DataSetRecord
+from workbench.ui import sign_in as door
 from workbench.ui.review_desk import DESK
 from workbench.workflow import metrics, people, review
 from workbench.workflow.cohorts import get_cohort
 from workbench.workflow.demo import LEAD, RATER
 from workbench.workflow.rounds import close_round, round_of
+from workbench.workflow.sign_in import first_sign_in
+from workbench.workflow.slow_down import Try
 from workbench.workflow.study import Study
 from workbench.workflow.systems import System, add_data_set, add_systems
 
@@ -241,3 +244,17 @@ def test_a_lead_sees_how_far_reviewers_are_then_closes_it_and_sees_what_they_sai
     assert sorted(shown["system"]) == ["zebra-one", "zebra-two"]
     assert set(shown["2"]) == {3}
     assert review.progress(study, study.actor(LEAD)) == []
+
+
+def test_whoever_signs_in_to_review_comes_to_the_reports_at_once(
+    root: Path, study: Study, opened: DataSetRecord, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings = study.folder / "data" / "study.toml"
+    settings.write_text(settings.read_text().replace('sign_in = "pick"', 'sign_in = "accounts"'))
+    code = people.issue_code(study, study.actor(LEAD), OTHER).code
+    session = first_sign_in(study, Try(OTHER, "here"), code, "quiet lungs")
+    monkeypatch.setattr(door, "_cookies", lambda: {door.cookie_name(study.folder): session.token})
+    monkeypatch.setenv("WORKBENCH_STUDY", str(study.folder))
+    app = AppTest.from_file(str(root / "workbench" / "ui" / "app.py"), default_timeout=60).run()
+    assert not app.exception
+    assert [header.value for header in app.header] == ["Review"]

@@ -31,6 +31,7 @@ PAGES = [
     "revise",
     "accept",
     "history",
+    "review",
     "people",
 ]
 
