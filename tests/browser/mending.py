@@ -1,7 +1,7 @@
 """The way from a prompt of names only to one that passes the gate, by the pages alone, as a radiologist would go it.
 
 A test walks it once. ``uv run python tests/browser/mending.py --out FOLDER`` walks it with a picture of
-each step, at both sizes.
+each step, at both sizes; ``--out docs --readme`` takes those of the README.
 """
 
 import argparse
@@ -20,6 +20,8 @@ from selenium.webdriver.support.ui import WebDriverWait
 from workbench.workflow.demo import demo
 
 Snap = Callable[[str], None]
+# The steps whose pictures are in the README.
+SHOWN = ("errors-by-kind", "revise-carried-over", "revise-suggestions", "accept-closed", "accept-signed", "history")
 
 FIRST = "Suggestions taken, and the words of one error"
 SECOND = "Own phrases for what the gate named, and suggestions"
@@ -229,17 +231,31 @@ def pictures(driver: WebDriver, out: Path, *, dark: bool) -> Snap:
     return snap
 
 
+def readme_pictures(driver: WebDriver, out: Path) -> Snap:
+    """Return what takes the pictures of the README, each step once."""
+
+    def snap(name: str) -> None:
+        path = out / f"mend-{name}.png"
+        if name in SHOWN:
+            time.sleep(0.7)
+            driver.save_screenshot(str(path))
+
+    return snap
+
+
 def main() -> None:
     """Make the study, serve it, walk and take the pictures."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--out", type=Path, required=True)
     parser.add_argument("--dark", action="store_true")
+    parser.add_argument("--readme", action="store_true")
     given = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         study = Path(folder) / "study"
         demo(study, revisions=1)
         with server(study) as address, chromium(dark=given.dark) as driver:
-            Mending(driver, pictures(driver, given.out, dark=given.dark)).walk(address)
+            pictured = pictures(driver, given.out, dark=given.dark)
+            Mending(driver, readme_pictures(driver, given.out) if given.readme else pictured).walk(address)
     sys.stdout.write(f"{len(list(given.out.glob('*.png')))} pictures in {given.out}\n")
 
 
