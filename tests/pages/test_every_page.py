@@ -49,7 +49,7 @@ def test_a_page_of_the_demo_study_refuses_its_lead_nothing(open_page: Open, demo
 @pytest.mark.parametrize(
     ("page", "person", "told"),
     [
-        ("reports", "Lea", "There are no reports yet. Import a CSV"),
+        ("reports", "Lea", "There are no reports yet. Import a file of them"),
         ("reports", "Rita", "The study lead imports them."),
         ("cohorts", "Lea", "Allocate one for development"),
         ("cohorts", "Rita", "The study lead allocates them."),
