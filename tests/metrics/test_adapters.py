@@ -11,7 +11,7 @@ import pytest
 
 from workbench.errors import InputError
 from workbench.metrics import adapters
-from workbench.metrics.adapters import ADAPTERS, PYTHON, SUMS, check_adapter, prepare_command, run_adapter
+from workbench.metrics.adapters import ADAPTERS, PYTHON, SUMS, Adapter, check_adapter, prepare_command, run_adapter
 
 STAND_IN = """
 import os, socket
@@ -29,6 +29,10 @@ class BERTScorer:
 """
 
 
+def files_of(adapter: Adapter) -> list[str]:
+    return [file.split("|")[0] for file in adapter.files]
+
+
 def write_sums(folder: Path) -> None:
     files = [path for path in sorted(folder.rglob("*")) if path.is_file() and path.name != SUMS]
     lines = [f"{hashlib.sha256(path.read_bytes()).hexdigest()}  ./{path.relative_to(folder)}" for path in files]
@@ -40,7 +44,7 @@ def weights(tmp_path: Path) -> Path:
     """A folder in which every metric has files of the right names, and their checksums."""
     folder = tmp_path / "weights"
     for adapter in ADAPTERS.values():
-        for file in adapter.files:
+        for file in files_of(adapter):
             path = folder / adapter.metric_id / file
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text("{}", encoding="utf-8")
@@ -105,11 +109,22 @@ def test_weights_without_checksums_or_with_others_are_refused(weights: Path) -> 
 
 @pytest.mark.usefixtures("nothing_is_started")
 def test_a_listed_file_that_is_gone_is_named(weights: Path) -> None:
-    extra = weights / "bertscore" / "distilroberta-base" / "model.safetensors"
+    extra = weights / "bertscore" / "distilroberta-base" / "merges.txt"
     extra.write_text("weights", encoding="utf-8")
     write_sums(weights / "bertscore")
     extra.unlink()
-    with pytest.raises(InputError, match=r"model\.safetensors is missing, and SHA256SUMS lists it"):
+    with pytest.raises(InputError, match=r"merges\.txt is missing, and SHA256SUMS lists it"):
+        check_adapter("bertscore", weights=weights)
+
+
+@pytest.mark.usefixtures("nothing_is_started")
+def test_either_form_of_the_weights_will_do(weights: Path) -> None:
+    model = weights / "bertscore" / "distilroberta-base" / "model.safetensors"
+    model.unlink()
+    with pytest.raises(InputError, match=r"model\.safetensors is missing \(the folder distilroberta-base"):
+        check_adapter("bertscore", weights=weights)
+    model.with_name("pytorch_model.bin").write_text("other")
+    with pytest.raises(InputError, match=r"has no checksum of distilroberta-base/pytorch_model\.bin"):
         check_adapter("bertscore", weights=weights)
 
 

@@ -52,7 +52,7 @@ class Adapter:
     """How a metric's package is run.
 
     ``packages`` are what uv installs, ``module`` is what has to be importable then, ``files`` are what has to be in the
-    folder of the weights, ``source`` says where these come from.
+    folder of the weights ("this|that": either), ``source`` says where these come from.
     """
 
     metric_id: str
@@ -83,7 +83,11 @@ ADAPTERS: Mapping[str, Adapter] = MappingProxyType(
                 ("bert-score==0.3.13", "transformers<5"),
                 "bert_score",
                 "bertscore_worker.py",
-                ("distilroberta-base/config.json",),
+                (
+                    "distilroberta-base/config.json",
+                    "distilroberta-base/model.safetensors|distilroberta-base/pytorch_model.bin",
+                    "distilroberta-base/tokenizer.json|distilroberta-base/vocab.json",
+                ),
                 "the folder distilroberta-base is that model as its publisher offers it",
             ),
             Adapter(
@@ -99,7 +103,7 @@ ADAPTERS: Mapping[str, Adapter] = MappingProxyType(
                 ("radgraph==0.1.18", "transformers<5"),
                 "radgraph",
                 "radgraph_worker.py",
-                ("radgraph/config.json", "radgraph/weights.th"),
+                ("radgraph/config.json", "radgraph/weights.th", "radgraph/vocabulary/non_padded_namespaces.txt"),
                 "radgraph is the unpacked archive of the model, beside it the folder of the model that its config.json "
                 "names",
                 _base_of_radgraph,
@@ -172,7 +176,7 @@ def _adapter(metric_id: str) -> Adapter:
 def _checked_weights(adapter: Adapter, weights: Path) -> Path:
     """Return the folder of a metric's weights, every file in it as its checksum says."""
     folder, name = weights / adapter.metric_id, get(adapter.metric_id).name
-    needed = [*adapter.files]
+    needed = [_either(folder, file) for file in adapter.files]
     missing = next((file for file in needed if not (folder / file).is_file()), None)
     if missing is None and (further := adapter.named_within(folder)) is not None:
         needed.append(further)
@@ -194,6 +198,12 @@ def _checked_weights(adapter: Adapter, weights: Path) -> Path:
         if found != expected:
             raise InputError(f"{folder / file} has another checksum than {SUMS} lists; fetch it again.")
     return folder
+
+
+def _either(folder: Path, files: str) -> str:
+    """Return the file of several that is there, or the first."""
+    names = files.split("|")
+    return next((name for name in names if (folder / name).is_file()), names[0])
 
 
 def _sums(folder: Path) -> dict[str, str]:
