@@ -5,11 +5,19 @@ import streamlit as st
 from workbench.domain.actors import Role
 from workbench.domain.hashing import short
 from workbench.domain.prompts import RevisionStatus
-from workbench.ui import blind, data, leaderboard_data, leaderboard_upload, state, studies_beside, widgets
-from workbench.ui.leaderboard_figures import by_system_and_finding, systems_with_intervals
-from workbench.workflow.extractor import order_words
+from workbench.ui import (
+    blind,
+    data,
+    leaderboard_data,
+    leaderboard_panels,
+    leaderboard_upload,
+    state,
+    studies_beside,
+    widgets,
+)
+from workbench.ui.leaderboard_figures import by_system_and_finding
 from workbench.workflow.leaderboard import Board
-from workbench.workflow.leaderboard_files import direction, facts_of
+from workbench.workflow.leaderboard_files import facts_of
 
 TABS, SYSTEM, FINDING = "leaderboard.tabs", "leaderboard.system", "leaderboard.finding"
 RANKED, FAILS, PAIRS, METRICS, ADD = "Systems", "Where each fails", "Pairs", "Metrics together", "Add systems"
@@ -41,26 +49,6 @@ if not known:
 def picked(pick: str) -> None:
     number, _, finding = pick.partition(" ")
     st.session_state[SYSTEM], st.session_state[FINDING] = board.systems[int(number)], finding
-
-
-def draw_systems(board: Board) -> None:
-    by_name = {column.metric.name: column for column in board.columns}
-    chosen = st.segmented_control("Metric", list(by_name), default=next(iter(by_name)), required=True, key="lb.metric")
-    column = by_name[str(chosen)]
-    told = direction(column.metric.higher_is_better)
-    n, of_what = column.ranking.systems[0].value.n, "findings" if column.ranking.n_findings else "studies"
-    drawn = systems_with_intervals(
-        leaderboard_data.lines(column), f"{column.metric.name}, {told}, 95 % interval, n = {n:,} {of_what}"
-    )
-    widgets.chart(drawn, key=f"leaderboard.lines.{column.metric.id}", alt=f"Systems by {column.metric.name}")
-    st.caption(
-        widgets.plain(f"{column.metric.definition} An orange bar joins systems whose difference may be chance (ties).")
-    )
-    st.dataframe(
-        leaderboard_data.table(board).style.format(precision=3, na_rep="—"),
-        hide_index=True,
-        alt="Systems by metric",
-    )
 
 
 def draw_fails(board: Board) -> None:
@@ -95,25 +83,22 @@ ranked, fails, pairs, together, add = st.tabs([RANKED, FAILS, PAIRS, METRICS, AD
 with add:
     if add.open and may_add:
         leaderboard_upload.draw(here, known)
+        st.divider()
+        leaderboard_upload.draw_scores(here, data_set)
     elif add.open:
         st.info("The study lead adds systems.")
 with widgets.explained():
     board = leaderboard_data.board(here, data_set, revision, labeler, systems)
     with ranked:
         if ranked.open:
-            draw_systems(board)
-            page = leaderboard_data.html(here, board)
-            st.download_button("Save as a page (HTML)", page, f"{data_set.name}.html", icon=":material/download:")
+            leaderboard_panels.draw_systems(here, board)
     with fails:
         if fails.open:
             draw_fails(board)
-    if pairs.open:
-        pairs.dataframe(leaderboard_data.pairs(board), hide_index=True, alt="Pairs of systems by Ran Score")
-        if board.errors:
-            told = widgets.plain(" ".join(order_words(board.errors)))
-            pairs.markdown(f"**What the labeler's own errors leave open.** {told}")
-            pairs.dataframe(leaderboard_data.errors(board), hide_index=True, alt="Without the labeler's errors")
-    if together.open:
-        together.caption("How far two metrics put the same reports into the same order: 1 the same, -1 the reverse.")
-        together.dataframe(leaderboard_data.together(here, board), hide_index=True, alt="Metrics with each other")
+    with pairs:
+        if pairs.open:
+            leaderboard_panels.draw_pairs(board)
+    with together:
+        if together.open:
+            leaderboard_panels.draw_metrics(here, board)
     st.caption(" · ".join(f"**{name}** {widgets.plain(value)}" for name, value in facts_of(board)))

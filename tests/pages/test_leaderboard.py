@@ -91,3 +91,20 @@ def test_who_must_stay_blind_sees_nothing_of_it(open_page: Open, scored: Study) 
     assert not app.main.dataframe
     assert not app.main.get("plotly_chart")
     assert "forty" not in said(app)
+
+
+def test_scores_computed_elsewhere_are_taken_in_on_the_page(open_page: Open, scored: Study) -> None:
+    app = open_page(scored.folder, "leaderboard", LEAD)
+    app.session_state["leaderboard.tabs"] = "Add systems"
+    app.run()
+    rows = [f"s{i:02},{system},rating,{1 + i % 5}" for system in ("right", "partly") for i in range(40)]
+    content = "\n".join(["study_id,system,metric,value", *rows]).encode()
+    app.main.file_uploader(key="leaderboard.scores").set_value(("ratings.csv", content, "text/csv"))
+    app.main.radio(key="leaderboard.better").set_value("higher is better").run()
+    next(button for button in app.main.button if button.label == "Take the scores in").click().run()
+    assert not app.exception
+    assert "rating: 80 scores." in [str(one.value).replace("\\", "") for one in app.success]
+    app.session_state["leaderboard.tabs"] = "Systems"
+    app.run()
+    (table,) = (frame.value for frame in app.main.dataframe)
+    assert list(table["rating"]) == [3.0, 3.0]

@@ -4,11 +4,13 @@ from contextlib import ExitStack
 
 import streamlit as st
 
+from workbench.formats.metric_scores import read_metric_scores
 from workbench.formats.systems import TASKS
+from workbench.metrics.registry import METRICS
 from workbench.storage.leaderboard import DataSetRecord
 from workbench.ui import state, uploads, widgets
 from workbench.ui.state import Here
-from workbench.workflow import systems
+from workbench.workflow import metrics, systems
 from workbench.workflow.systems import DEFAULT_TASK, System, TakenIn
 
 ENDINGS = ["json", "csv", "jsonl", "ndjson"]
@@ -49,6 +51,30 @@ def draw(here: Here, known: list[DataSetRecord]) -> None:
             taken = systems.add_systems(here.study, here.actor, data_set, paths)
             st.session_state["leaderboard.data_set"] = data_set.hash
             state.say(" ".join(map(_told, taken)))
+            st.rerun()
+
+
+def draw_scores(here: Here, data_set: DataSetRecord) -> None:
+    """Draw the form that takes in scores of metrics that were computed elsewhere."""
+    st.markdown(
+        f"**Scores computed elsewhere**, of {widgets.plain(data_set.name)}: a CSV with the columns `study_id`, "
+        "`system`, `metric`, `value`. Radiologists' ratings come in the same way."
+    )
+    left, right = st.columns([3, 2], vertical_alignment="bottom")
+    upload = left.file_uploader("Scores", type=["csv"], key="leaderboard.scores")
+    better = right.radio(
+        "In metrics that the workbench does not know",
+        ("higher is better", "lower is better"),
+        index=None,
+        horizontal=True,
+        key="leaderboard.better",
+    )
+    if st.button("Take the scores in", icon=":material/upload_file:", disabled=upload is None) and upload is not None:
+        with widgets.explained(), uploads.on_disk(upload) as path:
+            unknown = [metric for metric in read_metric_scores(path) if metric not in METRICS] if better else []
+            told = dict.fromkeys(unknown, better == "higher is better")
+            done = metrics.import_scores(here.study, here.actor, data_set, path, higher_is_better=told)
+            state.say(" ".join(f"{one.metric}: {sum(one.values.values())} scores." for one in done))
             st.rerun()
 
 

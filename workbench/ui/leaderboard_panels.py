@@ -1,0 +1,54 @@
+"""Panels of the leaderboard: systems in order, two systems at a time, two metrics at a time."""
+
+import streamlit as st
+
+from workbench.ui import leaderboard_data, widgets
+from workbench.ui.leaderboard_figures import systems_with_intervals
+from workbench.ui.state import Here
+from workbench.workflow.extractor import order_words
+from workbench.workflow.leaderboard import Board
+from workbench.workflow.leaderboard_files import direction
+
+
+def draw_systems(here: Here, board: Board) -> None:
+    """Draw the systems by one metric with intervals and ties, by all metrics in a table, and the page to save."""
+    by_name = {column.metric.name: column for column in board.columns}
+    chosen = st.segmented_control("Metric", list(by_name), default=next(iter(by_name)), required=True, key="lb.metric")
+    column = by_name[str(chosen)]
+    told = direction(column.metric.higher_is_better)
+    n, of_what = column.ranking.systems[0].value.n, "findings" if column.ranking.n_findings else "studies"
+    drawn = systems_with_intervals(
+        leaderboard_data.lines(column), f"{column.metric.name}, {told}, 95 % interval, n = {n:,} {of_what}"
+    )
+    widgets.chart(drawn, key=f"leaderboard.lines.{column.metric.id}", alt=f"Systems by {column.metric.name}")
+    st.caption(
+        widgets.plain(f"{column.metric.definition} An orange bar joins systems whose difference may be chance (ties).")
+    )
+    st.dataframe(
+        leaderboard_data.table(board).style.format(precision=3, na_rep="—"),
+        hide_index=True,
+        alt="Systems by metric",
+    )
+    page = leaderboard_data.html(here, board)
+    name = f"{board.scoring.data_set.name}.html"
+    st.download_button("Save as a page (HTML)", page, name, icon=":material/download:")
+
+
+def draw_pairs(board: Board) -> None:
+    """Draw every two systems' difference, and what the labeler's own errors leave open of their order."""
+    st.caption("Each two compared by swapping their reports within patients; p-values corrected over all pairs (Holm).")
+    st.dataframe(leaderboard_data.pairs(board), hide_index=True, alt="Pairs of systems by Ran Score")
+    if board.errors is None:
+        st.caption("How much the labeler errs is not known here: it has no score on a reference of this study.")
+        return
+    st.markdown(
+        f"**What the labeler's own errors leave open.** {widgets.plain(' '.join(order_words(board.errors)))} "
+        "Where many tables had to be emptied, too few reports were labelled to tell."
+    )
+    st.dataframe(leaderboard_data.errors(board), hide_index=True, alt="Systems without the labeler's errors")
+
+
+def draw_metrics(here: Here, board: Board) -> None:
+    """Draw how far every two metrics put reports into the same order."""
+    st.caption("How far two metrics put the same reports into the same order: 1 the same, -1 the reverse.")
+    st.dataframe(leaderboard_data.together(here, board), hide_index=True, alt="Metrics with each other")
