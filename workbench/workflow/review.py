@@ -259,6 +259,11 @@ def _shown(text: str, task: str) -> Shown:
 
 def text_hash(text: Shown) -> str:
     """Return the identity of what is shown of a report; spacing does not tell two apart."""
+    return _text_hash(text)
+
+
+@lru_cache(maxsize=20_000)
+def _text_hash(text: Shown) -> str:
     return content_hash("review-text", [[heading, " ".join(part.split())] for heading, part in text])
 
 
