@@ -78,11 +78,11 @@ def _opened(here: state.Here, score: Score, name: str, cohort_hash: str) -> None
         st.warning("Exploratory: another revision or labeler was named when this cohort was unlocked.")
     shown = [
         {
-            "Reports in": row.language or "all languages",
+            "Language": row.language or "all languages",
             "Development": widgets.figure_text(row.development),
-            "n dev.": row.reports[0],
+            "Reports, development": row.reports[0],
             "Validation": widgets.figure_text(row.validation),
-            "n val.": row.reports[1],
+            "Reports, validation": row.reports[1],
         }
         for row in data.beside_validation(here, score, found)
     ]
