@@ -9,6 +9,7 @@ import math
 import shutil
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -25,8 +26,8 @@ GENERATED = ["No pleural effusion.", "Small left pneumothorax.", "Clear lungs.",
 
 
 @pytest.fixture(scope="module")
-def ready(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The Python of an environment with all three packages."""
+def ready(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """The Python of an environment with all three packages; it is removed afterwards, being a gigabyte."""
     folder = tmp_path_factory.mktemp("packages")
     python = folder / "bin" / "python"
     packages = sorted({package for adapter in ADAPTERS.values() for package in adapter.packages})
@@ -43,7 +44,8 @@ def ready(tmp_path_factory: pytest.TempPathFactory) -> Path:
             pytest.skip("the packages took over ten minutes to install; the test with the real packages is left out")
         if done.returncode:
             pytest.skip(f"cannot be installed here: {step[-1]}; the test with the real packages is left out")
-    return python
+    yield python
+    shutil.rmtree(folder)
 
 
 @pytest.fixture(scope="module")
