@@ -1,5 +1,7 @@
 """Review: one generated report at a time beside its reference, by radiologists who cannot know who wrote it."""
 
+import streamlit as st
+
 from workbench.domain.actors import Role
 from workbench.ui import review_panel, review_work, state, widgets
 from workbench.workflow import review
@@ -20,6 +22,9 @@ elif leads:
 else:
     widgets.head("Review", "Here radiologists compare generated reports with the reference, one at a time.")
     review_work.tell_refused()
-    widgets.missing(
-        f"No report waits for {here.actor.name}. The study lead opens a review and names who takes part in it."
-    )
+    if not (rated := review_panel.found_on(here)):
+        widgets.missing(
+            f"No report waits for {here.actor.name}. The study lead opens a review and names who takes part in it."
+        )
+    st.caption("No report waits for you. This is what the reviewers said.")
+    review_panel.outcome(here, rated)

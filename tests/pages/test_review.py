@@ -207,7 +207,6 @@ def test_a_tab_from_before_is_told_that_the_review_was_closed(
     presses.send(app, {"what": "rating", "value": 5})
     assert not app.exception
     assert presses.told(app) is None
-    assert "No report waits" in words(app)
     assert "Your last click was not saved. review-1 is closed" in words(app)
 
 
@@ -244,6 +243,14 @@ def test_a_lead_sees_how_far_reviewers_are_then_closes_it_and_sees_what_they_sai
     assert sorted(shown["system"]) == ["zebra-one", "zebra-two"]
     assert set(shown["2"]) == {3}
     assert review.progress(study, study.actor(LEAD)) == []
+
+
+def test_a_reviewer_sees_what_all_said_once_it_is_closed(open_page: Open, study: Study, opened: DataSetRecord) -> None:
+    review.close_review(study, study.actor(LEAD), opened)
+    app = open_page(study.folder, "review", RATER)
+    assert not app.exception
+    assert not app.error
+    assert sorted(app.main.dataframe[0].value["system"]) == ["zebra-one", "zebra-two"]
 
 
 def test_whoever_signs_in_to_review_comes_to_the_reports_at_once(

@@ -1,9 +1,12 @@
 """What a lead sees of reviews: how far each reviewer is while one is open, and what was found once it is closed."""
 
+from collections.abc import Sequence
+
 import streamlit as st
 
 from workbench.domain.reviews import OTHER, RATINGS, Fault
-from workbench.ui import state, widgets
+from workbench.storage.leaderboard import DataSetRecord
+from workbench.ui import data, state, widgets
 from workbench.ui.review_desk import FAULTS
 from workbench.workflow import review, review_results, systems
 from workbench.workflow.review import Progress
@@ -16,18 +19,28 @@ _HOW = (
 
 
 def draw(here: state.Here) -> None:
-    """Draw the open reviews, then what was found on one data set."""
+    """Draw, for a lead, the open reviews, then what was found on one data set."""
     held = review.progress(here.study, here.actor)
     for each in held:
         _progress(here, each)
-    known = systems.data_sets(here.study, here.actor)
-    still = [d for d in known if d not in [each.data_set for each in held]]
-    rated = review_results.rated_data_sets(here.study, still)
-    if not rated:
-        if not held:
-            st.info("No generated report has been reviewed yet.")
-        st.markdown(_HOW)
+    rated = found_on(here)
+    if rated:
+        outcome(here, rated)
         return
+    if not held:
+        st.info("No generated report has been reviewed yet.")
+    st.markdown(_HOW)
+
+
+def found_on(here: state.Here) -> list[DataSetRecord]:
+    """Return the data sets whose ratings may be seen; none for somebody who must stay blind."""
+    if data.blinding_round(here):
+        return []
+    return review_results.rated_data_sets(here.study, systems.data_sets(here.study, here.actor))
+
+
+def outcome(here: state.Here, rated: Sequence[DataSetRecord]) -> None:
+    """Draw what the reviewers of one of some data sets said."""
     names = [f"{d.name} ({d.task})" for d in rated]
     chosen = st.selectbox("What the reviewers of a data set said", names, key="review.data-set", width=420)
     with widgets.explained():

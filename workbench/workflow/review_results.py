@@ -163,13 +163,17 @@ def results(
 
 
 def rated_data_sets(study: Study, data_sets: Sequence[DataSetRecord]) -> list[DataSetRecord]:
-    """Return those of some data sets that were ever rated, and nothing of what was said."""
+    """Return those of some data sets that were rated and whose review is not open, and nothing of what was said."""
     with study.database.snapshot() as conn:
+        still_open = {review.data_set_hash for review in store.open_reviews(conn)}
         return [
             each
             for each in data_sets
-            if store.imported(conn, each.hash)
-            or store.latest(conn, [review.hash for review in store.list_all(conn, each.hash)])
+            if each.hash not in still_open
+            and (
+                store.imported(conn, each.hash)
+                or store.latest(conn, [review.hash for review in store.list_all(conn, each.hash)])
+            )
         ]
 
 
