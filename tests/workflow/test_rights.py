@@ -597,7 +597,7 @@ NAMES_AND_COUNTS = {  # names, counts, states of work and texts of prompts: ever
     "data_use.egress", "data_use.egress_of", "data_use.openings", "data_use.permission", "data_use.require_allowed",
     "batches.of_run", "batches.under_way",
     "labelers.capability", "labelers.card", "labelers.cards", "labelers.hello", "labelers.remembered",
-    "labelers.require_ready",
+    "judging.bench_of", "labelers.require_ready",
     "cohorts.get_cohort", "cohorts.list_cohorts", "cohorts.locked_report_ids", "cohorts.require_unlocked",
     "practice.practice_file", "prompts.find_revision", "prompts.prompt_file", "prompts.revisions",
     "reference.asked_for", "reference.cohort_of", "reference.require_closed", "roster.account_actor",
@@ -639,7 +639,7 @@ ON_THIS_COMPUTER = {  # they act on files that whoever calls can read or write a
 PRACTICE = {"practice.check", "practice.load"}  # reports outside the study that hold nobody's labels
 AFTER_ASKING = {"run.execute", "splits.reports_of"}  # they go on with what a call that asks has handed out
 INNER = {  # parts of the calls above, which ask; nothing outside the workflow uses them
-    "judging.bench_of", "judging.judge_pairs",
+    "judging.judge_pairs",
     "benchmarks.keep", "review.view_of", "doubted.put_forward", "extracting.ask", "extracting.codes_of",
     "extracting.mentions_of", "reference.first_look_in", "rounds.close_in", "run.label_texts",
     "ran_score.reading_of", "ran_score.texts_of", "slow_down.count", "slow_down.forgive",
