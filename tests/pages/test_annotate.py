@@ -388,6 +388,7 @@ def test_submitted_labels_change_only_with_a_reason(open_page: Open, board: Any,
     press(app, "none")
     press(app, "previous")
     board.click(app, "fracture", State.PRESENT)
+    assert "submitted, being changed" in " ".join(text.value for text in app.markdown)
     press(app, "submit")
     assert "say why they change" in app.error[0].value
     app.text_input(key=control(first, "reason")).set_value("overlooked the rib")
@@ -409,6 +410,18 @@ def test_after_a_block_a_pause_is_offered(
     assert board.read(app) is None
     press(app, "go-on")
     assert board.read(app) is not None
+
+
+def test_changing_the_last_report_of_a_block_offers_no_pause_again(
+    open_page: Open, board: Any, study: Study, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("workbench.ui.rating_state.BLOCK", 1)
+    app = open_page(study.folder, "annotate", RATER)
+    press(app, "none")
+    press(app, "go-on")
+    press(app, "previous")
+    press(app, "none")
+    assert not any("rest your eyes" in told.value for told in app.success)
 
 
 def test_the_time_left_is_told_from_ones_own_pace(open_page: Open, study: Study) -> None:

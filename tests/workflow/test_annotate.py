@@ -114,6 +114,17 @@ def test_amending_needs_a_reason_and_keeps_what_was_said_before(open_study: Stud
     ]
 
 
+def test_a_report_stays_submitted_while_its_labels_are_being_changed(open_study: Study, rater: Actor) -> None:
+    submit(open_study, rater, R1, {"fracture": State.PRESENT})
+    annotate.save(open_study, rater, "development", R1, {}, submitted=False)
+    under_way = annotate.queue(open_study, rater, "development")
+    assert R1 in under_way.submitted
+    assert under_way.changing == {R1}
+    assert under_way.next == R1
+    submit(open_study, rater, R1, {}, reason="read the wrong line")
+    assert annotate.queue(open_study, rater, "development").changing == frozenset()
+
+
 @pytest.mark.parametrize(("seconds", "fast"), [(0.1, True), (0.29, True), (0.31, False), (None, False)])
 def test_faster_than_anybody_reads_is_marked(
     open_study: Study, rater: Actor, seconds: float | None, fast: bool
@@ -219,4 +230,4 @@ def test_a_draft_that_says_what_was_submitted_leaves_it_submitted(open_study: St
     assert annotate.queue(open_study, rater, "development").submitted == {R1}
     annotate.save(open_study, rater, "development", R1, {"fracture": State.UNCERTAIN}, submitted=False)
     after = annotate.queue(open_study, rater, "development")
-    assert (after.submitted, after.last) == (frozenset(), R1)
+    assert (after.changing, after.last) == ({R1}, R1)

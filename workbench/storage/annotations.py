@@ -75,11 +75,15 @@ def latest(
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """How far a rater is with one reading of a report: their last annotation without what it says."""
+    """How far a rater is with one reading of a report: their last annotation without what it says.
+
+    ``ever_submitted`` is true also while submitted labels are being changed.
+    """
 
     report_id: str
     reading: int
     submitted: bool
+    ever_submitted: bool
     at: datetime
     seconds: float | None
     marks: frozenset[Mark]
@@ -89,7 +93,8 @@ def standing(conn: sqlite3.Connection, report_ids: Sequence[str], label_set_hash
     """Return how far a rater is with each of the reports they have touched, in no order."""
     # With MAX the other columns are those of the row that has the maximum (sqlite.org/lang_select.html#bareagg).
     rows = conn.execute(
-        "SELECT MAX(id), report_id, reading, submitted, at, seconds, marks FROM annotations "
+        "SELECT MAX(id), SUM(submitted) > 0 AS ever, report_id, reading, submitted, at, seconds, marks "
+        "FROM annotations "
         "WHERE report_id IN (SELECT value FROM json_each(?)) AND label_set_hash = ? AND rater = ? "
         "GROUP BY report_id, reading",
         (id_array(report_ids), label_set_hash, rater),
@@ -99,6 +104,7 @@ def standing(conn: sqlite3.Connection, report_ids: Sequence[str], label_set_hash
             row["report_id"],
             row["reading"],
             bool(row["submitted"]),
+            bool(row["ever"]),
             instant(row["at"]),
             row["seconds"],
             frozenset(Mark(mark) for mark in from_json(row["marks"])),

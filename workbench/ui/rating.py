@@ -149,8 +149,10 @@ def _progress(here: state.Here, cohort: str, queue: Queue, entry: annotate.Entry
 def _told(queue: Queue, noun: str) -> list[str]:
     total, done = len(queue.order), len(queue.submitted)
     told = [f"{done} of {total} {noun} submitted"]
-    if queue.drafts - queue.flagged:
-        told.append(f"{len(queue.drafts - queue.flagged)} in draft")
+    if begun := queue.drafts - queue.flagged - queue.changing:
+        told.append(f"{len(begun)} in draft")
+    if changing := queue.changing - queue.flagged:
+        told.append(f"{len(changing)} being changed")
     if queue.flagged:
         told.append(f"{len(queue.flagged)} to come back to")
     if queue.seconds is not None and done < total:
@@ -243,7 +245,9 @@ def _status(task: RatingTask) -> str:
         return "new"
     if task.own.submitted:
         return "submitted"
-    return ":orange[to come back to]" if Mark.COME_BACK in task.own.marks else "draft"
+    if Mark.COME_BACK in task.own.marks:
+        return ":orange[to come back to]"
+    return "draft" if task.submitted is None else "submitted, being changed"
 
 
 def _bar(at: Desk, task: RatingTask, sheet: Sheet) -> str:

@@ -339,12 +339,13 @@ def submit(desk: Desk, *, none_of_these: bool) -> None:
     def change(sheet: Sheet, _: RatingTask) -> Sheet:
         return sheet if typed is None else replace(sheet, comment=str(typed))
 
+    again = desk.entry in rating_work.queue(desk.here.study, desk.here.actor, desk.cohort).submitted
     if not _keep(desk, change, submitted=True, none_of_these=none_of_these, reason=reason):
         return
     if desk.cohort == PRACTICE:
         return  # what differs from the key is read first
     done = _go_on(desk)
-    st.session_state[PAUSE] = done if done % BLOCK == 0 else 0
+    st.session_state[PAUSE] = done if done % BLOCK == 0 and not again else 0
 
 
 def _is_answered(desk: Desk) -> bool:

@@ -55,7 +55,11 @@ class Change:
 
 @dataclass(frozen=True, slots=True)
 class Queue:
-    """One rater's way through a cohort, in an order of their own. ``closed`` says why it takes no labels, if so."""
+    """One rater's way through a cohort, in an order of their own. ``closed`` says why it takes no labels, if so.
+
+    Labels that were submitted stay so until others are submitted in their place: a report that is being changed is in
+    ``submitted`` and in ``drafts``.
+    """
 
     order: tuple[Entry, ...]
     submitted: frozenset[Entry]
@@ -64,6 +68,11 @@ class Queue:
     closed: str
     seconds: float | None = None  # the median of the rater's own submitted reports, None before the first
     last: Entry | None = None  # of the unfinished drafts the one that was saved last
+
+    @property
+    def changing(self) -> frozenset[Entry]:
+        """Return the submitted reports whose labels are being changed."""
+        return self.submitted & self.drafts
 
     @property
     def next(self) -> Entry | None:
@@ -115,7 +124,7 @@ def queue(study: Study, actor: Actor, cohort_name: str) -> Queue:
     flagged = frozenset(entry for entry in drafts if Mark.COME_BACK in own[entry].marks)
     return Queue(
         order,
-        frozenset(entry for entry, each in own.items() if each.submitted),
+        frozenset(entry for entry, each in own.items() if each.ever_submitted),
         drafts,
         flagged,
         closed,
