@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ from workbench.domain.prompts import Prompt
 from workbench.errors import InputError, RightsError, WorkbenchError
 from workbench.labelers.suggestions import folds
 from workbench.prompting.edits import Edit, Part, edited
+from workbench.storage import proposals
 from workbench.storage import suggestions as store
 from workbench.workflow import data_use, propose, reference, revise, run, suggest
 from workbench.workflow.cohorts import define
@@ -137,14 +139,13 @@ def _left(fold_of: dict[str, int], fold: int) -> int:
 def test_what_it_answered_is_kept_until_it_is_asked_again(study: Study, lead: Actor, score: Score) -> None:
     study = scripted(study, {"default": True, "reply": {"edits": [GOOD[0]]}})
     first = proposed(study, lead, score)
-    settings = study.labeler("advisor")
-    assert settings.file is not None
-    (kept,) = (study.folder / "data" / "proposals").glob("*.json")
-    answer = kept.read_text(encoding="utf-8")
-    kept.write_text(answer.replace("fluid blunts", "blunts an angle"), encoding="utf-8")
+    with study.database.read() as conn:
+        (row,) = conn.execute("SELECT key, said FROM proposals").fetchall()
+    other = json.loads(row["said"].replace("fluid blunts", "blunts an angle"))
+    with study.database.write() as conn:
+        proposals.add(conn, row["key"], other, actor="Ann", at=datetime.now(UTC))
     assert [offer.edit.phrase for offer in proposed(study, lead, score).offers] == ["blunts an angle"]
     assert proposed(study, lead, score, again=True).offers == first.offers
-    kept.write_text("{broken", encoding="utf-8")
     assert proposed(study, lead, score).offers == first.offers
     assert proposed(study, lead, score).looks == first.looks  # the same look twice is one
 
@@ -212,7 +213,8 @@ def test_the_rules_ask_no_model_and_a_finding_without_errors_has_nothing_to_show
     study = scripted(study, {"default": True, "reply": {"edits": []}})
     with pytest.raises(InputError, match="no error that could be shown"):
         propose.proposals(study, lead, score, "fracture", by="advisor")
-    assert not (study.folder / "data" / "proposals").exists()
+    with study.database.read() as conn:
+        assert conn.execute("SELECT COUNT(*) FROM proposals").fetchone()[0] == 0
 
 
 def served(study: Study, address: str) -> Study:

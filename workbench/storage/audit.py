@@ -122,6 +122,8 @@ _SOURCES = (
         THEN json_object('present', json(iif(v.present, 'true', 'false')), 'reason', v.reason) ELSE '{}' END)
     FROM doubt_verdicts AS v JOIN reference_standards AS r ON r.hash = v.reference_hash
     JOIN cohorts AS c ON c.hash = r.cohort_hash ORDER BY v.at, v.id""",
+    """SELECT p.at, p.actor, 'edits proposed by a model', 'question ' || substr(p.key, 1, 12),
+        json_object('answers', json_array_length(p.said)) FROM proposals AS p ORDER BY p.at, p.id""",
     """SELECT l.at, l.actor, 'cohort looked at (' || l.kind || ')', c.name, json_object('prompt', l.prompt_hash)
     FROM looks AS l JOIN cohorts AS c ON c.hash = l.cohort_hash ORDER BY l.at, l.id""",
     """SELECT s.at, s.actor, iif(s.accepted, 'suggestion accepted', 'suggestion declined'), 'prompt ' || s.prompt_hash,

@@ -708,6 +708,21 @@ STEPS: tuple[tuple[str, tuple[str, ...]], ...] = (
             *_fixed("judgements"),
         ),
     ),
+    (
+        "0022_proposals",
+        # Edits of a prompt that a language model proposed: paid for, and what they were measured by stays what it was.
+        (
+            """CREATE TABLE proposals (
+                id INTEGER PRIMARY KEY,
+                key TEXT NOT NULL,
+                said TEXT NOT NULL,
+                actor TEXT NOT NULL,
+                at TEXT NOT NULL
+            ) STRICT""",
+            "CREATE INDEX proposals_by_key ON proposals (key)",
+            *_fixed("proposals"),
+        ),
+    ),
 )
 
 

@@ -2,16 +2,15 @@
 
 It is asked once for each of the five folds that hold errors, without the errors of that fold's patients, and what it
 proposes then is measured on them: as the suggestions from errors alone are. The words of reports that it is shown are
-under the study's data-use lock as those of a run are. What it answered is kept beside the study: it was paid for, and
+under the study's data-use lock as those of a run are. What it answered is kept: it was paid for, and
 its numbers stay what they were until it is asked again.
 """
 
 import asyncio
-import json
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Any
+from datetime import UTC, datetime
+from typing import Any, cast
 
 from workbench.domain.actors import Actor
 from workbench.domain.findings import Finding
@@ -25,6 +24,7 @@ from workbench.labelers.registry import make_model
 from workbench.labelers.suggestions import FOLDS, folds, measure_proposed
 from workbench.models.probe import patiently
 from workbench.prompting.edits import Edit, Part
+from workbench.storage import proposals as store
 from workbench.workflow import data_use
 from workbench.workflow.errors import Group, Mistake, grouped, mistakes
 from workbench.workflow.labelers import StillAllowed, capability, require_ready
@@ -91,12 +91,12 @@ def proposals(
     read = read_cohort(study, actor, score, prompt, to="see suggestions")
     settings = study.labeler(by)
     require_ready(study, settings)
-    path = _path(study, score, prompt, settings, finding_id)
+    key = _key(score, prompt, settings, finding_id)
     questions = _questions(study, actor, score, read, finding)
-    heard = None if again else _kept(path)
+    heard = None if again else _kept(study, key)
     if heard is None:
         heard = asyncio.run(_ask(study, settings, prompt, finding, questions))
-        _keep(path, heard)
+        _keep(study, actor, key, heard)
     offers, told = _measured(score, read, heard, by)
     kept = not_declined(study, offers)
     looks = record_look(study, actor, score.prepared.cohort, f"suggest {finding_id} by {by}", prompt.hash)
@@ -218,29 +218,26 @@ def _unused(heard: Sequence[_Heard]) -> list[str]:
     return list(dict.fromkeys(sentence for each in heard for sentence in each.answer.unused))
 
 
-def _path(study: Study, score: Score, prompt: Prompt, settings: LabelerSettings, finding_id: str) -> Path:
-    name = content_hash("proposals", [score.hash, prompt.hash, settings.hash, finding_id])
-    return study.folder / "data" / "proposals" / f"{name[:24]}.json"
+def _key(score: Score, prompt: Prompt, settings: LabelerSettings, finding_id: str) -> str:
+    return content_hash("proposals", [score.hash, prompt.hash, settings.hash, finding_id])
 
 
-def _kept(path: Path) -> list[_Heard] | None:
-    """Return what was answered before; None where nothing was, or where it can no longer be read."""
-    try:
-        found: list[Mapping[str, Any]] = json.loads(path.read_text(encoding="utf-8"))
-        return [
-            _Heard(tuple(each["unseen"]), Answer(_proposals(each["proposals"]), tuple(each["unused"])))
-            for each in found
-        ]
-    except (OSError, ValueError, KeyError, TypeError):
+def _kept(study: Study, key: str) -> list[_Heard] | None:
+    """Return what was answered before; None where nothing was."""
+    with study.database.read() as conn:
+        found = store.last(conn, key)
+    if found is None:
         return None
+    return [
+        _Heard(tuple(each["unseen"]), Answer(_proposals(each["proposals"]), tuple(each["unused"])))
+        for each in cast("list[Mapping[str, Any]]", found)
+    ]
 
 
 def _proposals(values: Sequence[Mapping[str, object]]) -> tuple[Proposal, ...]:
     return tuple(map(proposal_of, values))
 
 
-def _keep(path: Path, heard: Sequence[_Heard]) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    aside = path.with_suffix(".part")
-    aside.write_text(json.dumps([each.as_json() for each in heard], ensure_ascii=False), encoding="utf-8")
-    aside.replace(path)
+def _keep(study: Study, actor: Actor, key: str, heard: Sequence[_Heard]) -> None:
+    with study.database.write() as conn:
+        store.add(conn, key, [each.as_json() for each in heard], actor=actor.name, at=datetime.now(UTC))
