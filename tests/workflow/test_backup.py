@@ -21,6 +21,7 @@ from workbench.workflow.backup import back_up, restore
 from workbench.workflow.demo import demo
 from workbench.workflow.export import Shape, export_votes
 from workbench.workflow.opening import open_study
+from workbench.workflow.practice import practice_file
 from workbench.workflow.study import Study
 
 LEAD = "Dr. Lead"
@@ -61,6 +62,15 @@ def test_a_restored_study_is_the_one_that_was_put_away(
     assert reference.get_reference(study, lead).hash == reference.get_reference(rated, lead).hash
     assert study.database.integrity() == []
     assert [entry.name for entry in tmp_path.iterdir() if entry.name.startswith(".")] == []
+
+
+def test_practice_reports_come_back_too(rated: Study, lead: Actor, tmp_path: Path) -> None:
+    path = practice_file(rated)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text("format: 1\n", encoding="utf-8")
+    back_up(rated, lead, tmp_path / "backup.zip")
+    study, _ = restore(tmp_path / "backup.zip", tmp_path / "restored", LEAD)
+    assert practice_file(study).read_bytes() == path.read_bytes()
 
 
 # Saves labels of r1 without a pause, two in one transaction, until its input ends.

@@ -15,6 +15,7 @@ from workbench.errors import ConflictError, InputError, RightsError, WorkbenchEr
 from workbench.formats.archives import Manifest, Member, read_archive, write_archive
 from workbench.storage.backup import copy_database, faults_of, known_steps, steps_of
 from workbench.workflow.export import refuse_own_file
+from workbench.workflow.practice import practice_file
 from workbench.workflow.study import Study, read_study
 
 SETTINGS, DATABASE = "data/study.toml", "data/workbench.db"
@@ -32,7 +33,7 @@ class Backup:
 
 
 def back_up(study: Study, actor: Actor, path: Path) -> Backup:
-    """Copy the study's database, settings, label set, prompts and labelers' files into one archive.
+    """Copy the study's database, settings, label set, practice reports, prompts and labelers' files into one archive.
 
     Everybody can go on working: the database in it is as it was at one moment. Only the archive's owner may read it,
     since it holds every text and every label, those of open rounds and locked cohorts too.
@@ -105,6 +106,7 @@ def _files(study: Study) -> Iterator[Member]:
     yield Member(SETTINGS, study.folder / SETTINGS)
     configured = [study.folder / "data" / study.settings.label_set]
     configured += [study.folder / labeler.file for labeler in study.settings.labelers.values() if labeler.file]
+    configured += [path for path in [practice_file(study)] if path.is_file()]
     prompts = [path for path in sorted((study.folder / "prompts").rglob("*")) if path.is_file()]
     for path in dict.fromkeys([*configured, *(p for p in prompts if not p.name.startswith("."))]):
         yield Member(_name(study, path), path)
