@@ -22,7 +22,7 @@ def test_a_backup_is_made_and_restored(workbench: Run, study: str) -> None:
 
 def test_a_backup_for_people_says_what_it_did(workbench: Run, study: str) -> None:
     made = workbench("backup", "-o", "b.zip", "--study", study)
-    assert "8 files" in made.out
+    assert "9 files" in made.out
     back = workbench("restore", "b.zip", "again")
     assert back.out.startswith("Demo study as of ")
 

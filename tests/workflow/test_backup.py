@@ -55,7 +55,7 @@ def test_a_restored_study_is_the_one_that_was_put_away(
     assert study.folder == tmp_path / "new" / "restored"
     assert told.about["study"] == "Test study"
     assert told.about["made_by"] == LEAD
-    assert set(told.files) == {"data/workbench.db", "data/study.toml", "data/cxr21.yaml"}
+    assert set(told.files) == {"data/workbench.db", "data/study.toml", "data/cxr21.yaml", "data/practice/cxr21.yaml"}
     export_votes(rated, lead, "development", tmp_path / "before.csv", shape=Shape.LONG)
     export_votes(study, study.actor(LEAD), "development", tmp_path / "after.csv", shape=Shape.LONG)
     assert (tmp_path / "before.csv").read_bytes() == (tmp_path / "after.csv").read_bytes()
