@@ -3,6 +3,7 @@
 import json
 import time
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 
 import streamlit as st
@@ -10,13 +11,14 @@ import streamlit as st
 from workbench.domain.actors import Actor
 from workbench.domain.annotations import Mark
 from workbench.domain.findings import State
-from workbench.errors import RightsError, WorkbenchError
+from workbench.errors import ConflictError, RightsError, WorkbenchError
 from workbench.ui import rating_work, shortcuts, state
 from workbench.ui.rating_work import PRACTICE
 from workbench.ui.undisturbed import undisturbed
 from workbench.workflow import annotate
-from workbench.workflow.annotate import Act, Change, Entry, Queue, RatingTask
+from workbench.workflow.annotate import Act, Change, ChangedMeanwhileError, Entry, Queue, RatingTask
 
+_TRIES = 20  # to change labels that other tabs change at the same time
 IDLE = 60.0  # seconds; of a longer pause between two acts no more than this counts as reading
 BLOCK = 25  # reports after which a pause is offered
 CYCLE = (State.NOT_MENTIONED, State.PRESENT, State.UNCERTAIN, State.ABSENT)
@@ -173,26 +175,30 @@ def _keep(
         st.session_state[REFUSED] = RightsError(f"{desk.here.person.name} is not signed in here any more.")
         return False
     try:
-        task = rating_work.open_report(desk.here.study, actor, desk.cohort, desk.entry)
-        sheet = change(sheet_of(task), task)
-        rating_work.save(
-            desk.here.study,
-            actor,
-            desk.cohort,
-            desk.entry,
-            sheet.states,
-            submitted=submitted,
-            marks=_marks(desk, sheet, submitted=submitted, none_of_these=none_of_these),
-            evidence=sheet.evidence,
-            comment=sheet.comment,
-            seconds=seconds(desk, task),
-            reason=reason,
-            act=desk.act,
-        )
+        for _ in range(_TRIES):
+            task = rating_work.open_report(desk.here.study, actor, desk.cohort, desk.entry)
+            sheet = change(sheet_of(task), task)
+            with suppress(ChangedMeanwhileError):  # in another tab: then this is changed as it stands now
+                rating_work.save(
+                    desk.here.study,
+                    actor,
+                    desk.cohort,
+                    desk.entry,
+                    sheet.states,
+                    submitted=submitted,
+                    marks=_marks(desk, sheet, submitted=submitted, none_of_these=none_of_these),
+                    evidence=sheet.evidence,
+                    comment=sheet.comment,
+                    seconds=seconds(desk, task),
+                    reason=reason,
+                    act=desk.act,
+                    read=task,
+                )
+                return True
+        raise ConflictError(f"Report {desk.entry.report_id} is being changed in another tab; close that tab.")
     except WorkbenchError as error:
         st.session_state[REFUSED] = error
         return False
-    return True
 
 
 def _marks(desk: Desk, sheet: Sheet, *, submitted: bool, none_of_these: bool) -> frozenset[Mark]:
@@ -230,6 +236,7 @@ def mark(desk: Desk, finding: str, wanted: State | None = None) -> None:
     def change(sheet: Sheet, task: RatingTask) -> Sheet:
         before = sheet.states.get(finding, State.NOT_MENTIONED)
         after = next_state(before, task.states) if wanted is None else wanted
+        del undo[length:]  # of an earlier try
         if after is before:
             return sheet
         undo.append(Change(finding, before, sheet.evidence.get(finding)))
@@ -263,8 +270,10 @@ def last_marked(sheet: Sheet) -> str:
 def attach(desk: Desk, sentence: str) -> None:
     """Let the finding marked last rest on a sentence, or no longer on it when it did."""
     undo = _changes(desk)
+    length = len(undo)
 
     def change(sheet: Sheet, _: RatingTask) -> Sheet:
+        del undo[length:]  # of an earlier try
         finding = last_marked(sheet)
         if not finding:
             return sheet

@@ -41,6 +41,7 @@ def save(
     seconds: float,
     reason: str,
     act: Act | None,
+    read: RatingTask,
 ) -> None:
     """Keep the rater's labels; of a practice report its labels and the words they rest on."""
     if cohort:
@@ -57,6 +58,7 @@ def save(
             seconds=seconds,
             reason=reason,
             act=act,
+            read=read,
         )
         return
     practice.save(
@@ -69,4 +71,5 @@ def save(
         evidence=evidence,
         seconds=seconds,
         act=act,
+        read=read,
     )

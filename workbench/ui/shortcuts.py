@@ -70,6 +70,11 @@ export default function ({ data, parentElement, setStateValue }) {
     }
     return states;
   };
+  // A key is sent with the answer that it shows: a stale tab means what stands in it, not what stands on the server.
+  const after = (finding) => {
+    const now = shown()[finding] ?? data.none;
+    return data.cycle[(data.cycle.indexOf(now) + 1) % data.cycle.length];
+  };
   box.redraw = () => document.querySelector(".wb-board")?.draw(shown());
   // From leaving a report until the server has answered, a key can be meant neither for it nor for the next one.
   if (box.leaving && heard >= box.leaving.id) box.leaving = null;
@@ -165,7 +170,7 @@ export default function ({ data, parentElement, setStateValue }) {
       focused.blur();
     }
     if (leaving()) early();
-    else send({ finding });
+    else send({ finding, state: after(finding) });
   };
   const onClick = (e) => {
     const button = e.target.closest?.("button");

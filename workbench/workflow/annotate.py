@@ -1,7 +1,8 @@
 """Rating reports: one's own labels only, kept on the server, while the round is open."""
 
+import math
 import random
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import lru_cache
@@ -98,6 +99,10 @@ class RatingTask:
     submitted: Annotation | None
 
 
+class ChangedMeanwhileError(ConflictError):
+    """Other labels of the rater's own, from another tab, were saved since those that are to be changed were read."""
+
+
 def ratable_cohorts(study: Study) -> list[str]:
     """Return the names of the cohorts that raters label."""
     with study.database.read() as conn:
@@ -183,6 +188,7 @@ def save(
     seconds: float | None = None,
     reason: str = "",
     act: Act | None = None,
+    read: RatingTask | None = None,
 ) -> None:
     """Append the rater's labels of a report, as a draft or submitted. What was saved before stays in the history.
 
@@ -201,14 +207,18 @@ def save(
         seconds: spent on the report so far, idle time left out.
         reason: why submitted labels change; needed when they do.
         act: what this saves, where the browser numbered it.
+        read: what the labels were made of; where something else was saved since, nothing is.
 
     Raises:
-        InputError: a finding or state is not the round's, nothing is marked, or a reason is missing.
+        InputError: a finding or state is not the round's, nothing is marked, a reason is missing, the seconds are no
+            length of time, or a text holds what no file can.
+        ChangedMeanwhileError: what was read is no longer what was saved last.
         ConflictError: the round takes no labels.
         NotFoundError: the report is not in the rater's queue.
     """
     actor.require(Role.RATER, to="rate reports")
     _check_not_locked_from(study, actor, entry.report_id)
+    _check_storable(entry, seconds, [comment, reason, *(evidence or {}).values()])
     cohort = get_cohort(study, cohort_name)
     with study.database.write() as conn:
         if why := _why_closed(conn, study, actor, cohort):
@@ -219,6 +229,7 @@ def save(
             return
         before = _last(conn, held, actor, entry, submitted_only=True)
         own = _last(conn, held, actor, entry, submitted_only=False)
+        require_unchanged(read, own)
         if _repeats(own, _Said(submitted, said(states), dict(evidence or {}), comment.strip(), marks & _LASTING)):
             return
         if submitted:
@@ -362,6 +373,19 @@ def _check_in_queue(conn: Connection, cohort: Cohort, actor: Actor, entry: Entry
     if actor.name not in view.round.raters:
         raise RightsError(f"{actor.name} takes no part in the round {view.round.name}.")
     return view.round
+
+
+def require_unchanged(read: RatingTask | None, own: Annotation | None) -> None:
+    """Raise ChangedMeanwhileError where labels are to be changed that are not those that were saved last."""
+    if read is not None and own != read.own:
+        raise ChangedMeanwhileError(f"Report {read.entry.report_id} was changed in another tab; look at it again.")
+
+
+def _check_storable(entry: Entry, seconds: float | None, texts: Sequence[str]) -> None:
+    if seconds is not None and not 0 <= seconds < math.inf:
+        raise InputError(f"Report {entry.report_id}: {seconds} seconds are no length of time.")
+    if any("\0" in text or text != text.encode("utf-8", "replace").decode("utf-8") for text in texts):
+        raise InputError(f"Report {entry.report_id}: a text holds a character that cannot be kept; take it out.")
 
 
 def _check_states(held: Round, study: Study, entry: Entry, states: Mapping[str, State]) -> None:

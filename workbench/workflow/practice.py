@@ -17,7 +17,7 @@ from workbench.formats.practice import read_practice
 from workbench.storage import annotations as annotation_store
 from workbench.storage import practice as store
 from workbench.storage import reports as report_store
-from workbench.workflow.annotate import Act, Entry, Queue, RatingTask
+from workbench.workflow.annotate import Act, Entry, Queue, RatingTask, require_unchanged
 from workbench.workflow.study import Study
 
 _TO = "practise rating"
@@ -199,6 +199,7 @@ def save(
     evidence: Mapping[str, str] | None = None,
     seconds: float | None = None,
     act: Act | None = None,
+    read: RatingTask | None = None,
 ) -> None:
     """Keep the rater's answer to a practice report, as a draft or submitted.
 
@@ -207,6 +208,7 @@ def save(
     Raises:
         InputError: a finding or state is not asked for, or nothing is marked and ``none_of_these`` does not say so.
         ConflictError: it is submitted already, and its key has been shown.
+        ChangedMeanwhileError: ``read`` is no longer what was saved last.
         NotFoundError: there is no such practice report.
     """
     actor.require(Role.RATER, to=_TO)
@@ -222,9 +224,11 @@ def save(
     with study.database.write() as conn:
         if act and not annotation_store.take(conn, actor.name, act.tab, act.number):
             return
-        for before in store.latest(conn, made.hash, rater=actor.name):
-            if before.report_id == entry.report_id and before.submitted:
-                raise ConflictError(f"You have submitted {entry.report_id} and seen its key; go on to the next one.")
+        kept = store.latest(conn, made.hash, rater=actor.name)
+        before = next((answer for answer in kept if answer.report_id == entry.report_id), None)
+        if before and before.submitted:
+            raise ConflictError(f"You have submitted {entry.report_id} and seen its key; go on to the next one.")
+        require_unchanged(read, _annotation(before, study.label_set.hash) if before else None)
         answer = PracticeAnswer(
             rater=actor.name,
             practice_hash=made.hash,
