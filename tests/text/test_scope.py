@@ -1,3 +1,6 @@
+import random
+from itertools import combinations_with_replacement
+
 import pytest
 
 from workbench.domain.findings import State
@@ -129,3 +132,47 @@ def test_a_cue_in_the_gap_of_a_thing_reaches_it() -> None:
     scopes = Scopes(sentence, [Cue(2, 3, (CueRole(Kind.NEGATION, Side.BEFORE),))], [thing])
     assert scopes.state_of(thing) is State.ABSENT
     assert scopes.negated_inside(thing)
+
+
+@pytest.mark.parametrize("kind", [Kind.NEGATION, Kind.UNCERTAINTY, Kind.HISTORY])
+def test_a_cue_named_twice_on_one_side_and_once_on_the_other_looks_forward_first(kind: Kind) -> None:
+    """Two phrases may match the same words ("difficult to exclude", "is/are difficult to exclude")."""
+    before, after = CueRole(kind, Side.BEFORE), CueRole(kind, Side.AFTER)
+    sentence = ["A", "possible", "B"]
+    a, b = Named(0, 1, 0, 1), Named(2, 3, 2, 3)
+    for roles in ([after, after, before], [before, before, after], [after, before, after]):
+        scopes = Scopes(sentence, longest_cues([(1, 2, role) for role in roles]), [a, b])
+        assert scopes.state_of(a) is State.PRESENT
+        assert scopes.state_of(b) is not State.PRESENT
+        alone = Scopes(sentence[:2], longest_cues([(1, 2, role) for role in roles]), [a])
+        assert alone.state_of(a) is not State.PRESENT
+
+
+def test_no_combination_of_roles_on_the_same_words_fails() -> None:
+    sentence = ["A", ",", "possible", "B", "and", "C"]
+    things = [Named(at, at + 1, at, at + 1) for at in (0, 3, 5)]
+    every = [CueRole(kind, side) for kind in Kind for side in Side]
+    for roles in combinations_with_replacement(every, 3):
+        scopes = Scopes(sentence, longest_cues([(2, 3, role) for role in roles]), things)
+        assert all(scopes.state_of(thing) in State for thing in things), roles
+
+
+def test_overlapping_cues_of_all_kinds_never_fail() -> None:
+    draw = random.Random(7)
+    vocabulary = ["a", "b", "c", ",", ";", "and", "or", "is", "the", "seen", ":", "d"]
+    every = [CueRole(kind, side) for kind in Kind for side in Side]
+    for _ in range(4000):
+        sentence = draw.choices(vocabulary, k=draw.randint(2, 10))
+        found = []
+        for _ in range(draw.randint(1, 8)):
+            start = draw.randrange(len(sentence))
+            found.append((start, min(len(sentence), start + draw.randint(1, 3)), draw.choice(every)))
+        things = []
+        for _ in range(draw.randint(1, 4)):
+            bounds = sorted(draw.choices(range(len(sentence) + 1), k=4))
+            if bounds[0] < bounds[1] and bounds[2] < bounds[3]:
+                things.append(Named(*bounds))
+        scopes = Scopes(sentence, longest_cues(found), things)
+        for thing in things:
+            assert scopes.state_of(thing) in State
+            assert scopes.negated_inside(thing) in {True, False}

@@ -151,7 +151,7 @@ class Scopes:
         self._sides: dict[Kind, list[tuple[Side, Cue]]] = {}
         self._stops: dict[Kind, list[int]] = {}
         for cue in cues:
-            for role in cue.roles:
+            for role in dict.fromkeys(cue.roles):  # two phrases of one role may have matched the same words
                 self._sides.setdefault(role.kind, []).append((role.side, cue))
         for cue in cues:
             if len(cue.roles) > 1:
@@ -160,7 +160,7 @@ class Scopes:
     def _look_forward_first(self, cue: Cue, things: Sequence[Named]) -> None:
         """Make a cue that may stand on either side reach back only when a sign or nothing in its reach follows it."""
         signed = not "".join(self._sentence[cue.end : cue.end + 1]).isalnum()
-        for role in cue.roles:
+        for role in dict.fromkeys(cue.roles):
             if role.side is Side.AFTER and CueRole(role.kind, Side.BEFORE) in cue.roles:
                 ahead = not signed and any(self._reaches_forward(role.kind, cue, named) for named in things)
                 self._sides[role.kind].remove((Side.AFTER if ahead else Side.BEFORE, cue))
