@@ -113,8 +113,9 @@ def _maker(
     def make() -> tuple[Any, ClientErrors]:
         import httpx2  # noqa: PLC0415
 
-        hush()
         http_client = httpx2.AsyncClient(transport=transport(), trust_env=False, follow_redirects=False)
-        return client_of(http_client, api_key=key, base_url=base_url, max_retries=0, timeout=settings.timeout)
+        made = client_of(http_client, api_key=key, base_url=base_url, max_retries=0, timeout=settings.timeout)
+        hush()  # last: as they are imported, clients take the level of their logs from the environment
+        return made
 
     return make
