@@ -33,9 +33,22 @@ def decide(gate: Gate, signed: list[str], number: int) -> None:
             state.say(f"Revision {made.number} is accepted; its file is in {here.study.prompts_folder}.")
             st.switch_page(state.page("history"))
         if no:
-            made = accept.reject(here.study, here.actor, by_number[number], reason=reason)
-            state.say(f"Revision {made.number} is rejected and stays on record.")
-            st.switch_page(state.page("history"))
+            reject(number, reason)
+
+
+def reject(number: int, reason: str) -> None:
+    made = accept.reject(here.study, here.actor, by_number[number], reason=reason)
+    state.say(f"Revision {made.number} is rejected and stays on record.")
+    st.switch_page(state.page("history"))
+
+
+def reject_unscored(number: int) -> None:
+    """Let a candidate go that nobody wants to run, or that cannot be read."""
+    with st.expander(f"Reject revision {number} without a score"):
+        reason = st.text_input("Reason for the decision", key=f"accept.reason.{number}")
+        if st.button(f"Reject revision {number}", icon=":material/thumb_down:"):
+            with widgets.explained():
+                reject(number, reason or "")
 
 
 def draw_rejected() -> None:
@@ -79,6 +92,8 @@ if not scores:
     if st.button("Run it", type="primary", icon=":material/play_circle:"):
         state.ask(state.Intent("run", revision=number))
         st.switch_page(state.page("run"))
+    if can:
+        reject_unscored(number)
     st.stop()
 labelers = {s.prepared.run.labeler.name: s for s in scores}
 score = labelers[st.selectbox("Labeler", list(labelers), width=260)] if len(labelers) > 1 else scores[0]

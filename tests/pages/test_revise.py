@@ -2,10 +2,14 @@
 
 import json
 from collections.abc import Callable
+from datetime import UTC, datetime
 
 from streamlit.testing.v1 import AppTest
 
-from workbench.domain.prompts import Example
+from workbench.domain.prompts import Example, RevisionStatus
+from workbench.prompting.edits import Edit, Part, edited
+from workbench.prompting.files import prompt_text
+from workbench.storage.prompts import add_revision
 from workbench.ui import state
 from workbench.workflow import drafts
 from workbench.workflow.browse import read_report
@@ -175,3 +179,43 @@ def test_a_language_model_is_asked_for_the_edits_of_one_finding(open_page: Open,
     press(app, "Accept")
     (kept,) = drafts.unsaved(study, study.actor(LEAD))
     assert kept.prompt.guidance.cues.negation.before == ("no",)
+
+
+def test_a_phrase_that_cannot_be_read_is_told_and_not_saved(open_page: Open, study: Study) -> None:
+    known = len(revisions(study))
+    app = start_from(open_page(study.folder, "revise", LEAD), 1)
+    field = area(app, "Synonyms")
+    field.set_value(f"{field.value}\nbroken ...").run()
+    next(f for f in app.main.text_input if f.label == "What changed and why").set_value("a gap at the end").run()
+    press(app, "Save as candidate")
+    assert not app.exception
+    (said,) = (error.value.replace("\\", "") for error in app.main.error)
+    assert "fracture" in said.lower()
+    assert "broken ..." in said
+    assert len(revisions(study)) == known
+
+
+def test_a_revision_that_cannot_be_read_stops_nobody_and_is_rejected(open_page: Open, study: Study) -> None:
+    unreadable = edited(find_revision(study).prompt, [Edit("fracture", Part.SYNONYMS, "broken ...")])
+    with study.database.write() as conn:
+        made = add_revision(
+            conn,
+            unreadable,
+            prompt_text(unreadable),
+            parent_hash=None,
+            author=LEAD,
+            at=datetime.now(UTC),
+            message="saved before the check",
+        )
+    app = start_from(open_page(study.folder, "revise", LEAD), made.number)
+    assert not app.exception
+    assert "broken ..." in told(app)
+    app.selectbox(key="revise.base").set_value(1).run()
+    assert not app.exception
+    assert area(app, "Synonyms").value
+    app = open_page(study.folder, "accept", LEAD)
+    app.selectbox(key="accept.revision").set_value(made.number).run()
+    next(f for f in app.main.text_input if f.label == "Reason for the decision").set_value("unreadable").run()
+    press(app, "Reject revision")
+    assert not app.exception
+    assert revisions(study)[-1].status is RevisionStatus.REJECTED

@@ -4,6 +4,7 @@ from collections.abc import Callable
 
 from workbench.domain.actors import Actor
 from workbench.domain.prompts import Prompt
+from workbench.prompting.edits import Edit, Part, edited
 from workbench.workflow import drafts
 from workbench.workflow.prompts import save_candidate
 from workbench.workflow.study import Study
@@ -12,10 +13,10 @@ Make = Callable[..., Prompt]
 
 
 def test_what_was_edited_is_there_again_for_the_person_alone(study: Study, lead: Actor, make_prompt: Make) -> None:
-    base, edited = make_prompt(), make_prompt(effusion="pleural effusion, fluid")
-    drafts.keep(study, lead, base.hash, edited, tab="a", seen=None)
+    base, mended = make_prompt(), make_prompt(effusion="pleural effusion, fluid")
+    drafts.keep(study, lead, base.hash, mended, tab="a", seen=None)
     (found,) = drafts.unsaved(study, lead, base.hash)
-    assert (found.prompt, found.tab) == (edited, "a")
+    assert (found.prompt, found.tab) == (mended, "a")
     assert drafts.unsaved(study, Actor("Somebody else", lead.roles)) == []
     drafts.drop(study, lead, base.hash, "a")
     assert drafts.unsaved(study, lead) == []
@@ -52,3 +53,11 @@ def test_what_two_tabs_save_becomes_two_candidates_of_the_same_parent(
         for words in ("one", "two")
     ]
     assert [(r.number, r.parent_hash) for r in saved] == [(2, base.prompt_hash), (3, base.prompt_hash)]
+
+
+def test_a_half_typed_phrase_hides_no_other_edit(study: Study, lead: Actor, make_prompt: Make) -> None:
+    base = make_prompt()
+    drafts.keep(study, lead, base.hash, make_prompt(effusion="heart"), tab="a", seen=None)
+    half = edited(base, [Edit("pneumothorax", Part.SYNONYMS, "heart ...")])
+    drafts.keep(study, lead, base.hash, half, tab="b", seen=None)
+    assert [each.tab for each in drafts.unsaved(study, lead)] == ["a"]

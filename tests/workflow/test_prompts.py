@@ -1,6 +1,7 @@
 """Prompt files are taken in, refused with a reason, and written back, whatever stands in the folder."""
 
 from collections.abc import Callable
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -8,9 +9,11 @@ import pytest
 from workbench.domain.actors import Actor
 from workbench.domain.prompts import Decision, Prompt, RevisionStatus
 from workbench.errors import ConflictError, InputError
+from workbench.prompting.edits import Edit, Part, edited
 from workbench.prompting.files import prompt_text
+from workbench.storage import prompts as store
+from workbench.workflow import accept, prompts
 from workbench.workflow import demo as demo_module
-from workbench.workflow import prompts
 from workbench.workflow.demo import demo
 from workbench.workflow.opening import open_study
 from workbench.workflow.study import Study
@@ -63,6 +66,47 @@ def test_the_demo_is_never_made_inside_something_else(tmp_path: Path) -> None:
 
 def test_the_demo_is_made_in_an_empty_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "empty").mkdir()
-    monkeypatch.setattr("workbench.workflow.demo._make", lambda folder, _tell: (folder / "data").mkdir(parents=True))
-    demo_module._make_aside(tmp_path / "empty", lambda _: None)
+    monkeypatch.setattr("workbench.workflow.demo._make", lambda folder, *_: (folder / "data").mkdir(parents=True))
+    demo_module._make_aside(tmp_path / "empty", lambda _: None, None)
     assert [p.name for p in (tmp_path / "empty").iterdir()] == ["data"]
+
+
+def with_synonym(prompt: Prompt, phrase: str) -> Prompt:
+    return edited(prompt, [Edit("pneumothorax", Part.SYNONYMS, phrase)])
+
+
+@pytest.mark.parametrize("phrase", ["heart ...", "...", "... wide", "  "])
+def test_a_prompt_that_could_not_be_read_back_is_not_saved(
+    study: Study, lead: Actor, make_prompt: Make, phrase: str
+) -> None:
+    with pytest.raises(InputError, match="findings, pneumothorax, synonyms, entry 2") as refused:
+        prompts.save_candidate(study, lead, with_synonym(make_prompt(), phrase), message="mend", parent=None)
+    assert str(refused.value).count("\n") == 0
+    if phrase.strip():
+        assert phrase in str(refused.value)
+    assert prompts.revisions(study) == []
+
+
+def test_a_saved_prompt_reads_back_as_it_is(study: Study, lead: Actor, make_prompt: Make) -> None:
+    prompt = with_synonym(make_prompt(), 'air "at the \u00e0pex": \\ # 1')
+    saved = prompts.save_candidate(study, lead, prompt, message="mend", parent=None)
+    assert prompts.find_revision(study, saved.number).prompt == prompt
+
+
+def test_a_revision_that_cannot_be_read_is_rejected(study: Study, lead: Actor, make_prompt: Make) -> None:
+    unreadable = with_synonym(make_prompt(), "heart ...")
+    with study.database.write() as conn:
+        store.add_revision(
+            conn,
+            unreadable,
+            prompt_text(unreadable),
+            parent_hash=None,
+            author=lead.name,
+            at=datetime.now(UTC),
+            message="saved before the check",
+        )
+    with pytest.raises(InputError, match="revision 1, line"):
+        prompts.find_revision(study, 1)
+    assert accept.reject(study, lead, prompts.find_record(study, 1), reason="unreadable").status is (
+        RevisionStatus.REJECTED
+    )

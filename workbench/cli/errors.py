@@ -17,7 +17,7 @@ from workbench.evaluation.mistakes import MistakeKind
 from workbench.workflow import errors
 from workbench.workflow.errors import Group, Mistake, Wish
 from workbench.workflow.opening import open_study
-from workbench.workflow.prompts import find_revision
+from workbench.workflow.prompts import find_record
 from workbench.workflow.reference import get_reference
 from workbench.workflow.run import list_records, load
 from workbench.workflow.score import Score, find_score
@@ -80,7 +80,7 @@ def errors_command(
 def _score(study: Study, actor: Actor, run: str | None, revision: str | None, reference: str | None) -> Score:
     """Return the newest recorded score that is asked for."""
     known = get_reference(study, actor, reference)
-    wanted = find_revision(study, revision).prompt.hash if revision else None
+    wanted = find_record(study, revision).prompt_hash if revision else None
     hashes = [load(study, run).run.hash] if run else [record.run.hash for record in reversed(list_records(study))]
     for each in hashes:
         prepared = load(study, each)

@@ -242,6 +242,6 @@ def reject(
       workbench prompt reject 6 --reason "breaks pneumothorax"
     """
     opened = open_study(study)
-    found = prompts.find_revision(opened, revision).revision
+    found = prompts.find_record(opened, revision)
     rejected = accepting.reject(opened, opened.actor(as_name), found, reason=reason)
     Output(as_json).answer(_json(rejected), f"Revision {rejected.number} is rejected.")

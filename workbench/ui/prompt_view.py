@@ -24,10 +24,14 @@ def changed(here: state.Here, base: Revision, draft: Prompt, known: Mapping[int,
         key=f"revise.diff.{base.prompt_hash}",
     )
     shown = right.segmented_control("Shown", ["In words", "As text"], default="In words", key="revise.diff.shown")
-    other = data.prompt(here, known[number].prompt_hash)
+    with widgets.explained():
+        _differences(here, data.prompt(here, known[number].prompt_hash), draft, number, as_text=shown == "As text")
+
+
+def _differences(here: state.Here, other: Prompt, draft: Prompt, number: int, *, as_text: bool) -> None:
     if other.hash == draft.hash:
         st.caption(f"Nothing yet: this is revision {number} as it stands. Edit at the left.")
-    elif shown == "As text":
+    elif as_text:
         lines = diff_text(other, draft, old_name=f"revision {number}", new_name="your edit")
         st.code(lines, language="diff", wrap_lines=True)
     else:

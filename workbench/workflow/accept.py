@@ -16,7 +16,7 @@ from workbench.evaluation.scores import evaluate
 from workbench.storage import prompts as prompt_store
 from workbench.workflow.blindness import require_sighted
 from workbench.workflow.history import history
-from workbench.workflow.prompts import decide, find_revision
+from workbench.workflow.prompts import decide, find_record
 from workbench.workflow.run import extractions
 from workbench.workflow.score import Score, ScoredArrays, arrays
 from workbench.workflow.study import Study
@@ -102,7 +102,7 @@ def sign_second(study: Study, actor: Actor, score: Score, *, comment: str = "") 
     """
     actor.require(Role.LEAD, Role.ADMIN, Role.ADJUDICATOR, to="sign a revision")
     require_sighted(study, actor, "sign a revision")
-    revision = find_revision(study, score.prepared.run.prompt_hash).revision
+    revision = find_record(study, score.prepared.run.prompt_hash)
     if revision.status is not RevisionStatus.CANDIDATE:
         raise ConflictError(f"Revision {revision.number} is {revision.status}; only a candidate can be signed.")
     if name_key(actor.name) == name_key(revision.author):
@@ -164,7 +164,7 @@ def accept(
     """
     actor.require(Role.LEAD, to="accept a revision")
     gate = open_gate(study, actor, gate.score)  # a page may hold one from before another revision was accepted
-    revision = find_revision(study, gate.score.prepared.run.prompt_hash).revision
+    revision = find_record(study, gate.score.prepared.run.prompt_hash)
     if revision.status is RevisionStatus.ACCEPTED:
         raise ConflictError(f"Revision {revision.number} is accepted already.")
     if not reason.strip():
@@ -197,7 +197,7 @@ def accept(
         override=override.strip() if gate.blocked else "",
     )
     decide(study, actor, revision, decision)
-    return find_revision(study, revision.prompt_hash).revision
+    return find_record(study, revision.prompt_hash)
 
 
 def reject(study: Study, actor: Actor, revision: Revision, *, reason: str) -> Revision:
@@ -205,9 +205,9 @@ def reject(study: Study, actor: Actor, revision: Revision, *, reason: str) -> Re
     actor.require(Role.LEAD, to="reject a revision")
     if not reason.strip():
         raise InputError(f"Rejecting revision {revision.number} needs a reason.")
-    revision = find_revision(study, revision.prompt_hash).revision  # a page may hold an older state of it
+    revision = find_record(study, revision.prompt_hash)  # a page may hold an older state of it
     if revision.status is not RevisionStatus.CANDIDATE:
         raise ConflictError(f"Revision {revision.number} is {revision.status}; only a candidate can be rejected.")
     decision = Decision(revision.prompt_hash, RevisionStatus.REJECTED, actor.name, datetime.now(UTC), reason.strip())
     decide(study, actor, revision, decision)
-    return find_revision(study, revision.prompt_hash).revision
+    return find_record(study, revision.prompt_hash)

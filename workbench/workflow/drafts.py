@@ -4,11 +4,13 @@ So a reload, a lost connection or a closed lid loses nothing, and two tabs never
 """
 
 import secrets
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from workbench.domain.actors import Actor, Role
 from workbench.domain.prompts import Prompt
+from workbench.errors import InputError
 from workbench.prompting.files import parse_prompt, prompt_text
 from workbench.storage import drafts as store
 from workbench.workflow.study import Study
@@ -32,21 +34,20 @@ def new_tab() -> str:
 def unsaved(study: Study, actor: Actor, base: str | None = None) -> list[Unsaved]:
     """Return what a person has edited and not saved, the newest first; of one revision where its hash is given.
 
+    An edit that cannot be read as a prompt is left out.
+
     Raises:
         RightsError: the person is no lead or admin.
     """
     actor.require(Role.LEAD, Role.ADMIN, to="edit a prompt")
     with study.database.read() as conn:
         found = store.of_person(conn, actor.name, base)
-    return [
-        Unsaved(
-            draft.prompt_hash,
-            draft.tab,
-            parse_prompt(draft.file_text, label_set=study.label_set, where="unsaved edits"),
-            draft.changed_at,
-        )
-        for draft in found
-    ]
+    kept = []
+    for draft in found:
+        with suppress(InputError):  # a phrase was half typed, or it was kept under another label set
+            prompt = parse_prompt(draft.file_text, label_set=study.label_set, where="unsaved edits")
+            kept.append(Unsaved(draft.prompt_hash, draft.tab, prompt, draft.changed_at))
+    return kept
 
 
 def keep(

@@ -15,14 +15,13 @@ from workbench.errors import ConflictError, InputError
 from workbench.evaluation.numbers import Figure
 from workbench.formats.line_svg import Point, line_svg
 from workbench.formats.writing import guard
-from workbench.prompting.files import prompt_text
 from workbench.storage import cohorts as cohort_store
 from workbench.storage import prompts as prompt_store
 from workbench.storage import reports as report_store
 from workbench.workflow.blindness import require_sighted
 from workbench.workflow.export import refuse_own_file
 from workbench.workflow.history import HistoryRow, history
-from workbench.workflow.prompts import find_revision
+from workbench.workflow.prompts import stored_text
 from workbench.workflow.raters import benchmark_of
 from workbench.workflow.reference import ReferenceSummary, summarize
 from workbench.workflow.score import Score
@@ -79,7 +78,7 @@ def export_methods(study: Study, actor: Actor, score: Score, folder: Path) -> Wr
     files = {"methods.md": _text(study, facts), "numbers.csv": _numbers(facts), "history.svg": _picture(study, facts)}
     for row in facts.rows:
         name = f"prompts/{row.revision.number:03}-{row.revision.status}.md"
-        files[name] = prompt_text(find_revision(study, row.revision.prompt_hash).prompt)
+        files[name] = stored_text(study, row.revision).removeprefix("\ufeff").replace("\r\n", "\n")
     try:
         folder.parent.mkdir(parents=True, exist_ok=True)
         with TemporaryDirectory(prefix=".methods-", dir=folder.parent) as aside:

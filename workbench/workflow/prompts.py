@@ -38,18 +38,29 @@ def find_revision(study: Study, name: str | int | None = None) -> StoredPrompt:
     Raises:
         NotFoundError: there is no such revision, or none accepted yet.
     """
+    revision = find_record(study, name)
+    return StoredPrompt(revision, _parsed(study.label_set, revision, stored_text(study, revision)))
+
+
+def find_record(study: Study, name: str | int | None = None) -> Revision:
+    """Return the record of a revision as ``find_revision`` finds it, also of one whose text cannot be read any more.
+
+    Raises:
+        NotFoundError: there is no such revision, or none accepted yet.
+    """
+    known = revisions(study)
+    if name is not None and str(name) != "accepted":
+        return _named(known, str(name))
+    accepted = [r for r in known if r.status is RevisionStatus.ACCEPTED]
+    if not accepted:
+        raise NotFoundError("No revision has been accepted yet; bring one in with `workbench prompt import FILE`.")
+    return accepted[-1]
+
+
+def stored_text(study: Study, revision: Revision) -> str:
+    """Return the prompt file of a revision as it was saved."""
     with study.database.read() as conn:
-        if name is None or str(name) == "accepted":
-            accepted = [r for r in store.revisions(conn) if r.status is RevisionStatus.ACCEPTED]
-            if not accepted:
-                raise NotFoundError(
-                    "No revision has been accepted yet; bring one in with `workbench prompt import FILE`."
-                )
-            revision = accepted[-1]
-        else:
-            revision = _named(store.revisions(conn), str(name))
-        text = store.prompt_text(conn, revision.prompt_hash)
-    return StoredPrompt(revision, _parsed(study.label_set, revision, text))
+        return store.prompt_text(conn, revision.prompt_hash)
 
 
 # What a revision's text parses to never changes, and parsing costs a page more than all else it reads.
@@ -86,6 +97,9 @@ def save_candidate(
         message: what changed and why, in a sentence; must not be empty.
         parent: hash of the revision it was made from, None for a first one.
         number: of the revision; the next free one by default.
+
+    Raises:
+        InputError: there is no message, the prompt is for another label set, or its file could not be read back.
     """
     actor.require(Role.LEAD, Role.ADMIN, to="save a prompt revision")
     if not message.strip():
@@ -94,17 +108,26 @@ def save_candidate(
         raise InputError(
             f"The prompt is for the label set {prompt.guidance.label_set}, the study has {study.label_set.id}."
         )
+    text = _text_read_back(study, prompt)
     with study.database.write() as conn:
         return store.add_revision(
             conn,
             prompt,
-            prompt_text(prompt),
+            text,
             parent_hash=parent,
             author=actor.name,
             at=datetime.now(UTC),
             message=message.strip(),
             number=number,
         )
+
+
+def _text_read_back(study: Study, prompt: Prompt) -> str:
+    """Return the text of a prompt's file, once it reads back as the same prompt."""
+    text = prompt_text(prompt)
+    if parse_prompt(text, label_set=study.label_set, where="The prompt").hash != prompt.hash:
+        raise InputError("The prompt reads otherwise once it is saved; take signs out of it that are no text.")
+    return text
 
 
 def import_prompt(study: Study, actor: Actor, path: Path, message: str = "") -> Revision:
@@ -159,8 +182,7 @@ def write_copy(study: Study, revision: Revision) -> None:
     path = prompt_file(study, revision.number)
     if path.exists():
         return
-    with study.database.read() as conn:
-        text = store.prompt_text(conn, revision.prompt_hash)
+    text = stored_text(study, revision)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
     except OSError as error:
