@@ -16,10 +16,8 @@ from workbench.errors import InputError
 from workbench.formats.parts_manifest import MANIFEST
 from workbench.labelers.registry import settings_of
 from workbench.running.spending import Cap
-from workbench.workflow.data_use import egress_of
 from workbench.workflow.label import PART_REPORTS, Labelled, Source, label_file, label_parts
 from workbench.workflow.labelling import Labelling, Means, labelling
-from workbench.workflow.study import find_study
 
 
 def register(app: typer.Typer) -> None:
@@ -97,7 +95,7 @@ def label_command(
     using = labelling(study, prompt=prompt, labeler=described)
     if concurrency is not None:
         using = replace(using, labeler=replace(using.labeler, concurrency=concurrency))
-    means = Means(workers, Cap(max_tokens, max_cost), egress_of(find_study(study), using.settings), ray)
+    means = Means(workers, Cap(max_tokens, max_cost), ray)
     source = Source(file, form, columns_of(column), encoding)
     with Console(stderr=True).status("Labelling") as status:
 

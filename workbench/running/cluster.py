@@ -8,7 +8,7 @@ import asyncio
 import logging
 import os
 import socket
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import astuple, dataclass
 from itertools import islice
@@ -107,13 +107,21 @@ class OnCluster:
         journal: where a model's answers are written down, and known from; None for the rules labeler.
         first: the number of the first row in its source, as the journal counts.
         at_once: reports that are on the cluster together.
+        still_allowed: raises RightsError where no more may be sent; asked each time before so many are.
     """
 
     def __init__(
-        self, rows: Iterator[Row], work: Work, journal: Journal | None, *, first: int = 0, at_once: int = AT_ONCE
+        self,
+        rows: Iterator[Row],
+        work: Work,
+        journal: Journal | None,
+        *,
+        first: int = 0,
+        at_once: int = AT_ONCE,
+        still_allowed: Callable[[], None] = lambda: None,
     ) -> None:
         self._rows, self._work, self._journal = enumerate(rows, start=first), work, journal
-        self._at_once = at_once
+        self._at_once, self._still_allowed = at_once, still_allowed
         self._yielded = Usage()
 
     def labels(self) -> Generator[tuple[str, Sequence[int] | str], None, None]:
@@ -121,8 +129,10 @@ class OnCluster:
 
         Raises:
             WorkbenchError: the model's server answers no more.
+            RightsError: it may not be sent reports any more.
         """
         while part := list(islice(self._rows, self._at_once)):
+            self._still_allowed()
             known = {number: self._known(number, row) for number, row in part}
             fresh = self._fresh([(number, row) for number, row in part if known[number] is None])
             for number, (report, _) in part:

@@ -97,11 +97,7 @@ def egress(study: Study) -> Egress:
 
 def egress_of(folder: Path, settings: StudySettings) -> Egress:
     """Return the same for a study's folder, which need not have a database yet."""
-    path = folder / "data" / "workbench.db"
-    if not path.exists():
-        return _egress(settings, [])
-    with Database(path).read() as conn:
-        return _egress(settings, store.latest(conn))
+    return _egress(settings, _openings_of(folder))
 
 
 def permission(study: Study, labeler: LabelerSettings) -> Permission:
@@ -109,13 +105,7 @@ def permission(study: Study, labeler: LabelerSettings) -> Permission:
     address = server_address(labeler)
     if address is None:
         return Permission()
-    known = openings(study)
-    of = _opening_of(address, known) if study.settings.data_use.restricted else None
-    try:
-        _egress(study.settings, known).check(address)
-    except RightsError as error:
-        return Permission(f"{error}{_ended(of)}", of)
-    return Permission(opening=of)
+    return _permission(address, study.settings, openings(study))
 
 
 def require_allowed(study: Study, labeler: LabelerSettings) -> None:
@@ -123,6 +113,33 @@ def require_allowed(study: Study, labeler: LabelerSettings) -> None:
     found = permission(study, labeler)
     if found.why_not:
         raise RightsError(found.why_not)
+
+
+def require_allowed_by(folder: Path, settings: StudySettings, labeler: LabelerSettings) -> None:
+    """Raise RightsError as ``require_allowed`` does, for a study's folder, which need not have a database yet."""
+    address = server_address(labeler)
+    if address is None:
+        return
+    found = _permission(address, settings, _openings_of(folder))
+    if found.why_not:
+        raise RightsError(found.why_not)
+
+
+def _permission(address: str, settings: StudySettings, known: list[Opening]) -> Permission:
+    of = _opening_of(address, known) if settings.data_use.restricted else None
+    try:
+        _egress(settings, known).check(address)
+    except RightsError as error:
+        return Permission(f"{error}{_ended(of)}", of)
+    return Permission(opening=of)
+
+
+def _openings_of(folder: Path) -> list[Opening]:
+    path = folder / "data" / "workbench.db"
+    if not path.exists():
+        return []
+    with Database(path).read() as conn:
+        return store.latest(conn)
 
 
 def _egress(settings: StudySettings, known: list[Opening]) -> Egress:

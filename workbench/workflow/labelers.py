@@ -130,11 +130,11 @@ def remembered(study: Study, settings: LabelerSettings) -> Constraint | None:
     return Constraint(known.constraint) if known else None
 
 
-class StillAllowed:
-    """A model that is asked no more once its host was closed: a run that goes on for hours must notice."""
+class AllowedWhile:
+    """A model that is asked no more once ``check`` raises RightsError, which is looked at every other second."""
 
-    def __init__(self, study: Study, settings: LabelerSettings, model: Model) -> None:
-        self._study, self._settings, self._model = study, settings, model
+    def __init__(self, check: Callable[[], None], model: Model) -> None:
+        self._check, self._model = check, model
         self._looked = monotonic()
 
     async def complete(self, messages: Sequence[Message], *, schema: Mapping[str, object]) -> Completion:
@@ -142,7 +142,7 @@ class StillAllowed:
         if monotonic() - self._looked > _LOOK_SECONDS:
             self._looked = monotonic()
             try:
-                data_use.require_allowed(self._study, self._settings)
+                self._check()
             except RightsError as error:
                 raise CallError(str(error), Trouble.CLOSED) from None
         return await self._model.complete(messages, schema=schema)
@@ -150,6 +150,13 @@ class StillAllowed:
     async def close(self) -> None:
         """Close the model."""
         await self._model.close()
+
+
+class StillAllowed(AllowedWhile):
+    """A model that is asked no more once its host was closed: a run that goes on for hours must notice."""
+
+    def __init__(self, study: Study, settings: LabelerSettings, model: Model) -> None:
+        super().__init__(lambda: data_use.require_allowed(study, settings), model)
 
 
 @dataclass(slots=True)

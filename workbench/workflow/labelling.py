@@ -25,6 +25,8 @@ from workbench.running.pool import Pool
 from workbench.running.spending import Cap
 from workbench.storage import prompts as prompt_store
 from workbench.storage.database import Database
+from workbench.workflow import data_use
+from workbench.workflow.labelers import AllowedWhile
 from workbench.workflow.settings import StudySettings, read_settings
 from workbench.workflow.study import find_study, labeler_of, with_policies
 
@@ -39,20 +41,29 @@ class Labelling:
     prompt_file: Path
     label_set: LabelSet
     settings: StudySettings
+    folder: Path  # of the study
     labeler: LabelerSettings = RULES
+
+    @property
+    def egress(self) -> Egress:
+        """Return which servers may be sent reports now."""
+        return data_use.egress_of(self.folder, self.settings)
+
+    def require_allowed(self) -> None:
+        """Raise RightsError where the labeler's server may not be sent reports now."""
+        data_use.require_allowed_by(self.folder, self.settings, self.labeler)
 
 
 @dataclass(frozen=True, slots=True)
 class Means:
     """What labelling may take. The rules labeler has processes; a language model has the rest.
 
-    ``workers`` is all cores when None; ``cap`` is what may be spent; ``egress`` says which servers may be sent reports,
-    None for those of the study's settings; ``ray`` is the address of a cluster to do it on, or ``local``.
+    ``workers`` is all cores when None; ``cap`` is what may be spent; ``ray`` is the address of a cluster to do it on,
+    or ``local``.
     """
 
     workers: int | None = None
     cap: Cap | None = None
-    egress: Egress | None = None
     ray: str | None = None
 
 
@@ -76,17 +87,17 @@ def labelling(
     label_set = with_policies(read_label_set(root / "data" / settings.label_set), settings)
     by = labeler_of(settings, root, labeler) if isinstance(labeler, str) else labeler or RULES
     if prompt is not None:
-        return Labelling(read_prompt(prompt, label_set=label_set), prompt, label_set, settings, by)
+        return Labelling(read_prompt(prompt, label_set=label_set), prompt, label_set, settings, root, by)
     folder = root / "prompts" / label_set.id
     accepted = _accepted(root / "data" / "workbench.db")
     if accepted is not None:
         file = folder / f"{accepted[0]:04d}.md"
         known = parse_prompt(accepted[1], label_set=label_set, where=file.name)
-        return Labelling(known, file, label_set, settings, by)
+        return Labelling(known, file, label_set, settings, root, by)
     files = sorted(folder.glob("[0-9][0-9][0-9][0-9].md"))
     if not files:
         raise NotFoundError(f"{root} has no accepted prompt in prompts/{label_set.id}; name one with --prompt FILE.")
-    return Labelling(read_prompt(files[-1], label_set=label_set), files[-1], label_set, settings, by)
+    return Labelling(read_prompt(files[-1], label_set=label_set), files[-1], label_set, settings, root, by)
 
 
 def _accepted(database: Path) -> tuple[int, str] | None:
@@ -152,17 +163,18 @@ def _states(  # noqa: PLR0917 - the parts of one call
     using: Labelling, rows: Iterator[Row], means: Means, journal: Journal | None, kept: Kept, opened: ExitStack
 ) -> tuple[Iterator[tuple[str, Sequence[int] | str]], Callable[[], Usage]]:
     """Return the codes of rows and what they took so far; ``opened`` closes what makes them."""
-    egress = means.egress or Egress(using.settings.data_use.restricted, frozenset(using.settings.data_use.hosts))
     made: Asking | OnCluster
     if means.ray is not None:
+        egress = using.egress
         opened.enter_context(cluster(means.ray, egress))
-        made = OnCluster(rows, Work(using.prompt, using.label_set, using.labeler, egress), journal, first=kept.first)
+        work = Work(using.prompt, using.label_set, using.labeler, egress)
+        made = OnCluster(rows, work, journal, first=kept.first, still_allowed=using.require_allowed)
     elif journal is None:
         return label_many(rows, using.prompt, using.label_set, workers=means.workers), Usage
     else:
         made = Asking(
             rows,
-            lambda pool: _made(using, egress, pool),
+            lambda pool: _made(using, pool),
             using.label_set,
             using.labeler,
             journal,
@@ -173,12 +185,18 @@ def _states(  # noqa: PLR0917 - the parts of one call
     return opened.enter_context(closing(made.labels())), made.yielded_usage
 
 
-async def _made(using: Labelling, egress: Egress, pool: Pool) -> Labeler:
-    """Return the labeler, made for what its server was found able to do."""
+async def _made(using: Labelling, pool: Pool) -> Labeler:
+    """Return the labeler, made for what its server was found able to do, which is asked as long as that is allowed."""
     settings = using.labeler
-    constraint = await patiently(lambda: probe_server(settings, egress=egress))
+    using.require_allowed()
+    constraint = await patiently(lambda: probe_server(settings, egress=using.egress))
     return make_labeler(
-        settings, using.prompt, using.label_set, through=pool.through, egress=egress, constraint=constraint
+        settings,
+        using.prompt,
+        using.label_set,
+        through=lambda model: pool.through(AllowedWhile(using.require_allowed, model)),
+        egress=using.egress,
+        constraint=constraint,
     )
 
 
