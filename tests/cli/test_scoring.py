@@ -39,6 +39,9 @@ def test_one_command_scores_systems_and_writes_a_page_and_the_numbers(
     assert "other.json: other, 1 reports, 2 left out." in done.err
     assert "Mine" in done.out
     assert "one patient per study assumed" in done.out
+    # Ranked on study 1 alone, and each system's own score stands beside.
+    assert "on the one study that all of them have; without other, which has 1, there would be 3." in done.out
+    assert "its own" in done.out
     assert sorted(path.name for path in out.iterdir()) == [
         "leaderboard.html",
         "per_finding.csv",

@@ -70,6 +70,24 @@ def test_without_common_ground_nothing_is_ranked_and_the_reason_is_given() -> No
     assert (ranking.pairs[0].p, ranking.pairs[0].p_holm) == (None, None)
 
 
+def test_a_system_without_any_value_stands_last_and_takes_nothing_from_the_others() -> None:
+    both = [[1.0, 5.0, math.nan], [2.0, 3.0, 9.0]]
+    ranking = rank_systems(["x", "none", "y"], [both[0], [math.nan] * 3, both[1]], studies(3))
+    alone = rank_systems(["x", "y"], both, studies(3))
+    assert ranking.systems[:2] == alone.systems
+    assert [(s.system, s.value.value) for s in ranking.systems] == [("x", 3.0), ("y", 2.5), ("none", None)]
+    assert (ranking.n_studies, ranking.pairs) == (2, alone.pairs)
+    assert (ranking.of("none").rank, ranking.of("none").value.reason) == (None, "it has no value on any study")
+
+
+def test_a_system_that_reports_on_no_study_takes_nothing_from_the_others_macro_f1() -> None:
+    truth = [[1], [1], [0]]
+    given = [[[MISSING]] * 3, [[1], [0], [0]]]
+    ranking = rank_macro_f1(["none", "x"], truth, given, studies(3))
+    # x has 1 hit and 1 miss: 2/3.
+    assert [(s.system, s.value.value, s.rank) for s in ranking.systems] == [("x", 2 / 3, 1), ("none", None, None)]
+
+
 def test_macro_f1_by_hand() -> None:
     truth = [[1, 0], [1, 1], [0, 1], [0, 0]]
     good = [[1, 0], [1, 1], [0, 1], [0, 0]]

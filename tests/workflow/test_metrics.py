@@ -8,10 +8,18 @@ import pytest
 from workbench.domain.actors import Actor
 from workbench.domain.prompts import Prompt
 from workbench.errors import InputError, RightsError
+from workbench.evaluation.ranking import NO_VALUE
 from workbench.metrics.radcliq import radcliq_v1
 from workbench.storage.leaderboard import DataSetRecord
 from workbench.workflow import metrics
-from workbench.workflow.leaderboard import NOT_POSITIVE, Board, leaderboard, metric_correlations
+from workbench.workflow.leaderboard import (
+    NO_RADCLIQ,
+    NOT_POSITIVE,
+    Board,
+    leaderboard,
+    metric_correlations,
+)
+from workbench.workflow.leaderboard_files import page_of
 from workbench.workflow.metrics import import_scores, imported
 from workbench.workflow.prompts import save_candidate
 from workbench.workflow.study import Study
@@ -98,6 +106,44 @@ def test_radcliq_is_made_of_its_parts_and_its_reciprocal_is_of_the_mean(
     bleu2 = board.column("bleu2_rexrank").values[1]
     by_hand = [float(radcliq_v1(0.1 * (i % 3), 0.1 * (i % 3), 0.1 * (i % 3), bleu2[i])) for i in range(8)]
     assert board.reciprocals["poor"].value == pytest.approx(8 / sum(by_hand))
+
+
+def test_a_metric_of_one_system_is_shown_of_it_and_takes_nothing_from_the_others(
+    study: Study, lead: Actor, data_set: DataSetRecord, csv_file: Write
+) -> None:
+    parts = {part: {"poor": [0.0] * 8} for part in ("radgraph_f1", "bertscore", "semb_score")}
+    import_scores(study, lead, data_set, csv_file("x.csv", scores(green={"good": [0.5, 0.7]}, **parts)))
+    board = board_of(study, lead, data_set)
+    green = board.column("green")
+    assert [(p.system, p.value.value, p.rank) for p in green.ranking.systems] == [
+        ("good", 0.6, 1),
+        ("poor", None, None),
+    ]
+    assert (green.shown("good").n, green.shown("poor").reason) == (2, NO_VALUE)
+    assert board.uneven[0] == (
+        "GREEN: ranked on the 2 studies that each has that has it; over all its own studies good 0.600 (n 2); "
+        "no score of poor."
+    )
+    # Of what has no RadCliQ-v1 it is not said that its mean is not positive.
+    assert board.reciprocals["good"].reason == NO_RADCLIQ
+    assert board.reciprocals["poor"].defined
+    (cells,) = (metric.cells for metric in page_of(board).metrics if metric.name == "GREEN")
+    assert [(cell.value, cell.n, cell.note) for cell in cells] == [
+        (0.6, 2, ""),
+        (None, 0, "it has no value on any study"),
+    ]
+
+
+def test_metrics_without_a_common_study_show_each_systems_own_mean_and_rank_nobody(
+    study: Study, lead: Actor, data_set: DataSetRecord, csv_file: Write
+) -> None:
+    text = scores(green={"good": [0.5, 0.7]}) + f"{IDS[5]},poor,green,0.25\n"
+    import_scores(study, lead, data_set, csv_file("x.csv", text))
+    board = board_of(study, lead, data_set)
+    green = board.column("green")
+    assert [place.rank for place in green.ranking.systems] == [None, None]
+    assert [(green.shown(name).value, green.shown(name).n) for name in ("good", "poor")] == [(0.6, 2), (0.25, 1)]
+    assert "no study has a value in every system; over all" in board.uneven[0]
 
 
 WRONG = pytest.mark.parametrize(

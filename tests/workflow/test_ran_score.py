@@ -57,6 +57,25 @@ def test_missing_empty_and_left_out_reports_are_told_apart(
     assert every_score.own.per_report == pytest.approx((0.0, 2 / 3, 1.0))
 
 
+def test_the_system_that_makes_the_common_studies_few_is_named(
+    study: Study, lead: Actor, csv_file: Write, revised: str
+) -> None:
+    data_set = add_data_set(study, lead, csv_file("ref.csv", REFERENCES))
+    same = REFERENCES.replace("reference", "generated")
+    files = [csv_file(name, text) for name, text in (("a.csv", same), ("b.csv", same))]
+    add_systems(study, lead, data_set, [System(path) for path in files])
+    assert leaderboard(study, lead, data_set, revision=revised).ground == ""
+    add_systems(study, lead, data_set, [System(csv_file("tiny.csv", "study_id,generated\n2,Clear.\n"))])
+    board = leaderboard(study, lead, data_set, revision=revised)
+    assert board.ground == (
+        "The systems are ranked on the one study that all of them have; without tiny, which has 1, there would be 3."
+    )
+    # A system whose reports all go with studies that have no reference leaves the others' board as it was.
+    add_systems(study, lead, data_set, [System(csv_file("tiny.csv", "study_id,generated\n4,Wet.\n"))])
+    board = leaderboard(study, lead, data_set, revision=revised)
+    assert (board.ground, int(board.scoring.common.sum()), board.systems[-1]) == ("", 3, "tiny")
+
+
 def test_reports_equal_to_the_reference_have_1(study: Study, lead: Actor, csv_file: Write, revised: str) -> None:
     data_set = add_data_set(study, lead, csv_file("ref.csv", REFERENCES))
     same = csv_file("same.csv", REFERENCES.replace("reference", "generated"))

@@ -19,7 +19,7 @@ from workbench.running.spending import Cap
 from workbench.workflow import leaderboard, leaderboard_files, ran_score, systems
 from workbench.workflow.extracting import Progress
 from workbench.workflow.extractor import order_words, write_blinded
-from workbench.workflow.leaderboard import Board
+from workbench.workflow.leaderboard import Board, Column
 from workbench.workflow.leaderboard_json import board_json
 from workbench.workflow.opening import open_study
 from workbench.workflow.study import Study
@@ -185,6 +185,8 @@ def _answer(board: Board, out: Path | None, said: Output) -> None:
         _table(board),
         f"{facts}.",
         "“=” marks systems that are tied: their difference may be chance.",
+        *([board.ground] if board.ground else []),
+        *board.uneven,
         *_invented(board),
         *(order_words(board.errors) if board.errors else []),
         *where,
@@ -196,14 +198,20 @@ def _table(board: Board) -> Table:
     for name in board.systems:
         place = board.columns[0].ranking.of(name)
         rank, interval = leaderboard_files.rank_words(place)
-        values = [
-            figure(column.ranking.of(name).value) if i == 0 else figure(column.ranking.of(name).value).split(" ")[0]
-            for i, column in enumerate(board.columns)
-        ]
+        first, *rest = board.columns
+        own = figure(first.own[name]).split(" ")[0]
+        values = [figure(first.ranking.of(name).value), own, *(_value(column, name) for column in rest)]
         rows.append((rank, interval, name, *values, leaderboard_files.coverage_words(board.scoring.of(name))))
     names = [f"{c.metric.name}{'' if c.metric.higher_is_better else ' (lower is better)'}" for c in board.columns]
-    columns = ["rank", "place (95 %)", "system", f"{names[0]} (95 %)", *names[1:], "studies"]
+    columns = ["rank", "place (95 %)", "system", f"{names[0]} (95 %)", "its own", *names[1:], "studies"]
     return table(f"{board.scoring.data_set.name}, {board.scoring.data_set.task}", columns, rows)
+
+
+def _value(column: Column, system: str) -> str:
+    """Return what a system is ranked by, or where it has no place its own mean with its n."""
+    shown = column.shown(system)
+    told = figure(shown).split(" ")[0]
+    return told if column.ranking.of(system).value.defined or not shown.defined else f"{told} n {shown.n:,}"
 
 
 def _invented(board: Board) -> list[str]:
@@ -214,11 +222,11 @@ def _invented(board: Board) -> list[str]:
         if score and score.invented
     ]
     reciprocals = [f"{name} {figure(value)}" for name, value in board.reciprocals.items() if value.defined]
-    undefined = [name for name, value in board.reciprocals.items() if not value.defined]
+    undefined = [f"{name} is {value.reason}" for name, value in board.reciprocals.items() if not value.defined]
     if reciprocals:
         lines.append(f"1 / mean RadCliQ-v1, higher is better: {', '.join(reciprocals)}.")
     if undefined:
-        lines.append(f"1 / mean RadCliQ-v1 is not defined for {', '.join(undefined)}: the mean is not positive.")
+        lines.append(f"1 / mean RadCliQ-v1 of {'; of '.join(undefined)}.")
     return lines
 
 

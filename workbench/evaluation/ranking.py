@@ -2,6 +2,7 @@
 
 Systems are compared on common ground only: by macro-F1 on the cells [study, finding] that are scored in all of them, by
 a metric's mean over the studies that have a value in all of them. So a study that one system left out is out for all.
+A system without a value on any study is not compared: it stands last, without a place, and takes nothing from the rest.
 
 - **Each pair** is compared by a permutation test within patients: if the two do not differ, a patient's reports could
   as well have come from the other system, so both are swapped per patient with chance 1/2. The p-value is
@@ -14,8 +15,8 @@ a metric's mean over the studies that have a value in all of them. So a study th
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
-from itertools import combinations
+from dataclasses import dataclass, replace
+from itertools import combinations, compress
 
 import numpy as np
 import numpy.typing as npt
@@ -39,6 +40,7 @@ RESAMPLES = 1000
 LEVEL = 0.05  # of the corrected p-value under which two systems are separated
 DRAWS_PER_PAIR = 40  # the smallest possible p-value, times the number of pairs, has to stay well below LEVEL
 NO_STUDY = "no study has a value in every system"
+NO_VALUE = "it has no value on any study"
 NO_POSITIVE = "no positive in the reference is scored in every system"
 
 
@@ -81,7 +83,7 @@ class PairOfSystems:
 
 @dataclass(frozen=True, slots=True)
 class Ranking:
-    """All systems, the best first (equal ones by name), and all pairs, each with the better one first.
+    """All systems, the best first (equal ones by name), and all pairs of those that have a value, the better one first.
 
     ``n_studies`` and ``n_patients`` are the common ground, ``left_out`` the studies that are not on it for want of one
     system's value. ``n_findings`` are those that macro-F1 is a mean of, None for a mean over studies.
@@ -164,6 +166,11 @@ def rank_macro_f1(
     true, given = check_truth(truth), np.asarray(predictions)
     _check(systems, given.shape, (len(systems), *true.shape), patients)
     cells = [sort_cells(true, one) for one in given]
+    there = np.array([one.scored.any() for one in cells], dtype=np.bool_)
+    if there.any() and not there.all():
+        named = list(compress(systems, there))
+        among = rank_macro_f1(named, true, given[there], patients, resamples=resamples, seed=seed)
+        return _with_unplaced(among, systems, there)
     common = true >= 0
     for one in cells:
         common &= one.scored
@@ -219,6 +226,13 @@ def rank_systems(
     _check(systems, table.shape, (len(systems), len(patients)), patients)
     if np.isinf(table).any():
         raise ValueError("a metric's value is a finite number or NaN")
+    there = np.asarray(~np.isnan(table).all(axis=1))
+    if there.any() and not there.all():
+        named = list(compress(systems, there))
+        among = rank_systems(
+            named, table[there], patients, higher_is_better=higher_is_better, resamples=resamples, seed=seed
+        )
+        return _with_unplaced(among, systems, there)
     kept = ~np.isnan(table).any(axis=0)
     index, n_patients = patient_index(np.asarray(patients, dtype=str)[kept].tolist())
     ground = _Common(
@@ -242,6 +256,13 @@ def _check(systems: Sequence[str], shape: tuple[int, ...], expected: tuple[int, 
         raise ValueError(f"{shape} and {len(patients)} patients do not go with {expected}")
 
 
+def _with_unplaced(ranking: Ranking, systems: Sequence[str], there: npt.NDArray[np.bool_]) -> Ranking:
+    """Return the ranking with systems that have no value behind the others, by name."""
+    last = sorted(compress(systems, ~there))
+    places = (RankedSystem(name, undefined(NO_VALUE), None, None, None, None, ()) for name in last)
+    return replace(ranking, systems=(*ranking.systems, *places))
+
+
 def _macro_f1(own: Numbers, shared: Numbers) -> Numbers:
     """Return the mean of 2 tp / (2 tp + fp + fn) over the findings with a positive; NaN where there is none.
 
@@ -250,13 +271,11 @@ def _macro_f1(own: Numbers, shared: Numbers) -> Numbers:
     n_findings = shared.shape[-1]
     above, below = own[..., :n_findings], own[..., n_findings:]
     if shared.all():  # always so but in small draws
-        every: Numbers = (above / below).mean(axis=-1)
-        return every
+        return np.asarray((above / below).mean(axis=-1))
     has = np.broadcast_to(shared > 0, above.shape)
     total = np.divide(above, below, out=np.zeros(above.shape), where=has).sum(axis=-1)
     how_many = has.sum(axis=-1)
-    out: Numbers = np.divide(total, how_many, out=np.full(total.shape, np.nan), where=how_many > 0)
-    return out
+    return np.divide(total, how_many, out=np.full(total.shape, np.nan), where=how_many > 0)
 
 
 def _rank(ground: _Common, resamples: int, seed: int) -> Ranking:
@@ -358,8 +377,7 @@ def _ties(systems: Sequence[str], pairs: Sequence[PairOfSystems]) -> tuple[dict[
 def _positions(ground: _Common, values: Numbers) -> npt.NDArray[np.int64]:
     """Return 1 + how many are better, per row of values [row, system]."""
     better = ground.better(values[:, None, :], values[:, :, None])
-    positions: npt.NDArray[np.int64] = 1 + better.sum(axis=2)
-    return positions
+    return np.asarray(1 + better.sum(axis=2), dtype=np.int64)
 
 
 def _whole_percentiles(positions: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:

@@ -16,7 +16,10 @@ _SCALE = ((0.0, (243, 239, 230)), (0.35, (188, 216, 214)), (0.7, (92, 164, 169))
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """A number with its interval and what it rests on; ``value`` None is undefined and ``note`` says why."""
+    """A number with its interval and what it rests on; ``value`` None is undefined and ``note`` says why.
+
+    With a value, ``note`` stands beneath it.
+    """
 
     value: float | None
     low: float | None = None
@@ -169,11 +172,11 @@ def _cell(metric: MetricColumn, row: int, span: tuple[float, float]) -> str:
     cell, rank = metric.cells[row], metric.ranks[row]
     if cell.value is None:
         return f'<td class="none">{UNDEFINED}<small>{escape(cell.note)}</small></td>'
-    told = _interval(cell)
+    told, note = _interval(cell), f"<small>{escape(cell.note)}</small>" if cell.note else ""
     under = " · ".join(part for part in (f"rank {rank}" if rank else "", f"n {cell.n:,} {metric.of_what}") if part)
     return (
         f"<td><b>{cell.value:.3f}</b>{_whisker(cell, span)}<small>{escape(told)}</small>"
-        f"<small>{escape(under)}</small></td>"
+        f"<small>{escape(under)}</small>{note}</td>"
     )
 
 

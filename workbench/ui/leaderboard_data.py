@@ -14,7 +14,14 @@ from workbench.ui.leaderboard_figures import Line, Square
 from workbench.ui.state import Here
 from workbench.workflow import leaderboard, ran_score, systems
 from workbench.workflow.leaderboard import Board, Column
-from workbench.workflow.leaderboard_files import coverage_words, error_rows, figure_words, page_of, rank_words
+from workbench.workflow.leaderboard_files import (
+    apart_words,
+    coverage_words,
+    error_rows,
+    figure_words,
+    page_of,
+    rank_words,
+)
 from workbench.workflow.ran_score import Pair
 
 
@@ -78,7 +85,9 @@ def lines(column: Column) -> list[Line]:
     """Return the systems as a picture of one metric shows them, best first."""
     places = column.ranking.systems
     bars = tie_bars([p.system for p in places], [p.tied_with for p in places])
-    return [Line(p.system, p.value, rank_words(p)[0], ties) for p, ties in zip(places, bars, strict=True)]
+    return [
+        Line(p.system, column.shown(p.system), rank_words(p)[0], ties) for p, ties in zip(places, bars, strict=True)
+    ]
 
 
 def squares(of: Board, label_set: LabelSet) -> list[list[Square]]:
@@ -114,8 +123,10 @@ def table(of: Board) -> pd.DataFrame:
         }
         for column in of.columns:
             told = column.metric.name + ("" if column.metric.higher_is_better else " ↓")
-            value = column.ranking.of(name).value
-            row[told] = _with_interval(value) if column is of.columns[0] else value.value
+            if column is of.columns[0]:
+                row[told] = _with_interval(column.ranking.of(name).value)
+            else:
+                row[told] = column.shown(name).value
         if name in of.reciprocals:
             row["1 / mean RadCliQ-v1"] = figure_words(of.reciprocals[name])
         if system.common:
@@ -134,8 +145,7 @@ def _with_interval(figure: Figure) -> str:
 def pairs(of: Board) -> pd.DataFrame:
     """Return a row per two systems with their difference in Ran Score."""
     rows = [
-        (p.first, p.second, figure_words(p.difference), p.p_holm, "apart" if p.separated else "tied")
-        for p in of.columns[0].ranking.pairs
+        (p.first, p.second, figure_words(p.difference), p.p_holm, apart_words(p)) for p in of.columns[0].ranking.pairs
     ]
     return pd.DataFrame(rows, columns=["Better", "Other", "Difference (95 %)", "p (Holm)", "So they are"])
 

@@ -17,18 +17,24 @@ def draw_systems(here: Here, board: Board) -> None:
     column = by_name[str(chosen)]
     told = direction(column.metric.higher_is_better)
     n, of_what = column.ranking.systems[0].value.n, "findings" if column.ranking.n_findings else "studies"
+    over = f"n = {n:,} {of_what}" if n else "each over its own studies, not ranked"
     drawn = systems_with_intervals(
-        leaderboard_data.lines(column), f"{column.metric.name}, {told}, 95 % interval, n = {n:,} {of_what}"
+        leaderboard_data.lines(column), f"{column.metric.name}, {told}, 95 % interval, {over}"
     )
     widgets.chart(drawn, key=f"leaderboard.lines.{column.metric.id}", alt=f"Systems by {column.metric.name}")
     st.caption(
         widgets.plain(f"{column.metric.definition} An orange bar joins systems whose difference may be chance (ties).")
     )
+    if board.ground:
+        st.caption(widgets.plain(board.ground))
     st.dataframe(
         leaderboard_data.table(board).style.format(precision=3, na_rep="—"),
         hide_index=True,
         alt="Systems by metric",
+        placeholder="—",
     )
+    for sentence in board.uneven:
+        st.caption(widgets.plain(sentence))
     page = leaderboard_data.html(here, board)
     name = f"{board.scoring.data_set.name}.html"
     st.download_button("Save as a page (HTML)", page, name, icon=":material/download:")

@@ -1,18 +1,20 @@
 """The leaderboard of a data set: every system by every metric, with intervals, ranks and ties (method 20 and 21)."""
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from workbench.domain.actors import Actor
+from workbench.domain.findings import MISSING
 from workbench.errors import InputError
 from workbench.evaluation.consensus import collapse
 from workbench.evaluation.correlation import RESAMPLES, Correlation, correlations
 from workbench.evaluation.intervals import Numbers
 from workbench.evaluation.numbers import Figure, undefined
 from workbench.evaluation.ran_score import truth_of
-from workbench.evaluation.ranking import Ranking, rank_macro_f1, rank_systems
+from workbench.evaluation.ranking import NO_STUDY, NO_VALUE, Ranking, rank_macro_f1, rank_systems
 from workbench.metrics.base import Metric
 from workbench.metrics.radcliq import radcliq_v1, reciprocal_of_mean
 from workbench.metrics.registry import METRICS, text_scores
@@ -24,6 +26,7 @@ from workbench.workflow.study import Study
 
 RAN_SCORE, RADCLIQ = "ran_score", "radcliq_v1"
 NOT_POSITIVE = "not defined: the mean is not positive"
+NO_RADCLIQ = "not defined: it has no RadCliQ-v1"
 FIRST = ("bleu2_rexrank", "rouge_l")  # of the computed ones, what other leaderboards show
 MOST_DRAWN = 3000  # pairs of reports; the time a draw takes grows with their square
 HERE, IMPORTED = "computed here", "imported"
@@ -34,19 +37,38 @@ class Column:
     """One metric of the leaderboard. ``values`` [system, study] are its scores per study, NaN where there is none.
 
     Those of Ran Score are the F1 of single pairs; its ranking is by macro-F1 over findings, which is no mean of them.
+    The ranking is over the studies that all systems share that have the metric; ``own`` is each system's figure over
+    all studies that it has a score for, without an interval but for Ran Score.
     """
 
     metric: Metric
     ranking: Ranking
     values: Numbers
     source: str
+    own: Mapping[str, Figure]
+
+    def shown(self, system: str) -> Figure:
+        """Return the figure that a system is ranked by, its own where there is none; undefined where it has neither."""
+        ranked = self.ranking.of(system).value
+        return ranked if ranked.defined else self.own[system]
+
+    @property
+    def coverage(self) -> str:
+        """Return in a sentence which studies the ranking is over, and each system's own mean."""
+        own = [f"{name} {it.value:.3f} (n {it.n:,})" for name, it in self.own.items() if it.value is not None]
+        none = [name for name, it in self.own.items() if not it.defined]
+        n = self.ranking.n_studies
+        told = f"ranked on the {n:,} studies that each has that has it" if n > 1 else "ranked on one study" if n else ""
+        lacking = f"; no score of {', '.join(none)}" if none else ""
+        return f"{self.metric.name}: {told or NO_STUDY}; over all its own studies {', '.join(own)}{lacking}."
 
 
 @dataclass(frozen=True, slots=True)
 class Board:
     """All systems of a data set by all metrics, best by Ran Score first.
 
-    Every ranking is over the studies that every system has; its own n says how many. ``reciprocals`` is ReXrank's
+    Every ranking is over the studies that every system has that has the metric; its own n says how many. A system that
+    has it on no study has no place in it. ``reciprocals`` is ReXrank's
     1 / RadCliQ-v1 by system, the reciprocal of the mean; empty where there is no RadCliQ-v1. ``errors`` says how far
     the labeler's own errors could move each system, None where nobody knows them.
     """
@@ -60,6 +82,34 @@ class Board:
     def systems(self) -> tuple[str, ...]:
         """Return the systems, best by Ran Score first."""
         return tuple(place.system for place in self.columns[0].ranking.systems)
+
+    @property
+    def ground(self) -> str:
+        """Return in a sentence which system makes the common studies few; "" where every system has the same ones."""
+        had = {system.name: (system.codes != MISSING).all(axis=1) for system in self.scoring.systems}
+        had = {name: studies for name, studies in had.items() if studies.any()}
+        common = int(self.scoring.common.sum())
+        if all(int(studies.sum()) == common for studies in had.values()):
+            return ""
+
+        def without(name: str) -> int:
+            return int(np.logical_and.reduce([studies for other, studies in had.items() if other != name]).sum())
+
+        # Where no single one makes it small, the one that has fewest is named.
+        name = max(had, key=lambda one: (without(one), -int(had[one].sum())))
+        begun = "No study has a report of every system, so none is ranked"
+        if common:
+            studies = "one study" if common == 1 else f"{common:,} studies"
+            begun = f"The systems are ranked on the {studies} that all of them have"
+        return f"{begun}; without {name}, which has {int(had[name].sum()):,}, there would be {without(name):,}."
+
+    @property
+    def uneven(self) -> tuple[str, ...]:
+        """Return a sentence per metric that not every scored report has, on who has it where."""
+        scored = [system.coverage.scored for system in self.scoring.systems]
+        return tuple(
+            column.coverage for column in self.columns if (~np.isnan(column.values)).sum(axis=1).tolist() != scored
+        )
 
     def column(self, metric_id: str) -> Column:
         """Return one metric's column. Raises KeyError."""
@@ -132,7 +182,10 @@ def _ran_score(scoring: Scoring) -> Column:
     for i, system in enumerate(scoring.systems):
         if system.own is not None:
             values[i, [text is not None for text in system.texts]] = system.own.per_report
-    return Column(METRICS[RAN_SCORE], rank_macro_f1(names, truth, given, scoring.patients), values, HERE)
+    own = {
+        system.name: system.own.evaluation.macro_f1 if system.own else undefined(NO_VALUE) for system in scoring.systems
+    }
+    return Column(METRICS[RAN_SCORE], rank_macro_f1(names, truth, given, scoring.patients), values, HERE, own)
 
 
 def _computed(scoring: Scoring) -> list[Column]:
@@ -178,10 +231,15 @@ def _reciprocals(scoring: Scoring, columns: Sequence[Column]) -> dict[str, Figur
     radcliq = next((column for column in columns if column.metric.id == RADCLIQ), None)
     if radcliq is None:
         return {}
-    every = ~np.isnan(radcliq.values).any(axis=0)
-    found = {}
+    missing = np.isnan(radcliq.values)
+    there = np.asarray(~missing.all(axis=1))
+    every = ~missing[there].any(axis=0)
+    found, n = {}, int(every.sum())
     for i, system in enumerate(scoring.systems):
-        value, n = reciprocal_of_mean(radcliq.values[i, every]), int(every.sum())
+        if not there[i] or not n:
+            found[system.name] = undefined(f"not defined: {NO_STUDY}" if there[i] else NO_RADCLIQ)
+            continue
+        value = reciprocal_of_mean(radcliq.values[i, every])
         found[system.name] = undefined(NOT_POSITIVE, n) if value is None else Figure(value, n)
     return found
 
@@ -189,4 +247,8 @@ def _reciprocals(scoring: Scoring, columns: Sequence[Column]) -> dict[str, Figur
 def _column(scoring: Scoring, metric: Metric, values: Numbers, source: str) -> Column:
     names = [system.name for system in scoring.systems]
     ranking = rank_systems(names, values, scoring.patients, higher_is_better=metric.higher_is_better)
-    return Column(metric, ranking, values, source)
+    own = {}
+    for name, of_system in zip(names, values, strict=True):
+        had = of_system[~np.isnan(of_system)]
+        own[name] = Figure(math.fsum(had.tolist()) / len(had), len(had)) if len(had) else undefined(NO_VALUE)
+    return Column(metric, ranking, values, source, own)

@@ -3,13 +3,14 @@
 import json
 import math
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 from workbench.domain.findings import LabelSet
 from workbench.domain.hashing import short
 from workbench.errors import InputError
 from workbench.evaluation.numbers import Figure
-from workbench.evaluation.ranking import RankedSystem
+from workbench.evaluation.ranking import PairOfSystems, RankedSystem
 from workbench.evaluation.scores import FEW
 from workbench.formats.exports import Column as TableColumn
 from workbench.formats.exports import Kind, write_table
@@ -40,6 +41,8 @@ _SCORES = (
     *(TableColumn(name, Kind.WHOLE) for name in ("n", "studies", "rank", "rank_low", "rank_high")),
     *map(TableColumn, ("tied_with", "reason")),
     *(TableColumn(name, Kind.WHOLE) for name in ("scored", "empty", "failed", "missing")),
+    TableColumn("own_value", Kind.NUMBER),
+    TableColumn("own_n", Kind.WHOLE),
 )
 _FIGURES = ("precision", "recall", "specificity", "f1")
 _FINDINGS = (
@@ -140,8 +143,9 @@ def page_of(board: Board) -> LeaderboardPage:
         rows.append(SystemRow(name, rank, told, ", ".join(place.tied_with), coverage, ties))
     return LeaderboardPage(
         title=f"{scoring.data_set.name}: generated reports by Ran Score",
-        lead=f"{len(names)} systems on {int(scoring.common.sum()):,} studies. One prompt read the reference and the "
-        "generated reports alike; the Ran Score is the mean F1 over findings.",
+        lead=f"{_counted(len(names), 'system')} on {_counted(int(scoring.common.sum()), 'study', 'studies')}. "
+        "One prompt read the reference and the generated reports alike; the Ran Score is the mean F1 over findings. "
+        + board.ground,
         facts=facts_of(board),
         systems=rows,
         metrics=[_metric_column(board, column) for column in board.columns],
@@ -149,6 +153,10 @@ def page_of(board: Board) -> LeaderboardPage:
         tables=[_beside(board), _pairs(board), *_errors(board), _coverage(board), *_reciprocal(board)],
         notes=_notes(board),
     )
+
+
+def _counted(n: int, one: str, many: str = "") -> str:
+    return f"{n:,} {one if n == 1 else many or f'{one}s'}"
 
 
 def direction(higher_is_better: bool) -> str:
@@ -163,13 +171,23 @@ def _metric_column(board: Board, column: Column) -> MetricColumn:
         direction(column.metric.higher_is_better),
         f"{column.metric.definition}{'' if column.source == 'computed here' else ' Imported.'}",
         "studies" if column.ranking.n_findings is None else "findings",
-        [_cell(place.value) for place in places],
+        [_ranked_cell(column, place) for place in places],
         [rank_words(place)[0] for place in places],
     )
 
 
 def _cell(figure: Figure) -> Cell:
-    return Cell(figure.value, figure.low, figure.high, figure.n, figure.reason)
+    return Cell(figure.value, figure.low, figure.high, figure.n, "" if figure.defined else figure.reason)
+
+
+def _ranked_cell(column: Column, place: RankedSystem) -> Cell:
+    """Return what a system is ranked by, and its figure over all its own studies where those are others."""
+    own = column.own[place.system]
+    if not place.value.defined and own.defined:
+        return replace(_cell(own), note=f"over its own studies: {place.value.reason}")
+    if own.value is None or own.n == place.value.n:
+        return _cell(place.value)
+    return replace(_cell(place.value), note=f"its own {own.value:.3f}, n {own.n:,}")
 
 
 def _heat(board: Board) -> Heat:
@@ -215,13 +233,18 @@ def figure_words(figure: Figure) -> str:
     return f"{figure.value:.3f}" + ("" if figure.low is None else f" ({figure.low:.3f} to {figure.high:.3f})")
 
 
+def apart_words(pair: PairOfSystems) -> str:
+    """Return whether two systems are apart or tied; "not compared" where there is nothing to compare."""
+    return "not compared" if not pair.difference.defined else "apart" if pair.separated else "tied"
+
+
 def _pairs(board: Board) -> PlainTable:
     rows = [
         [
             f"{pair.first} before {pair.second}",
             figure_words(pair.difference),
             "—" if pair.p_holm is None else f"{pair.p_holm:.4f}",
-            "apart" if pair.separated else "tied",
+            apart_words(pair),
         ]
         for pair in board.columns[0].ranking.pairs
     ]
@@ -297,6 +320,7 @@ def _reciprocal(board: Board) -> list[PlainTable]:
 def _notes(board: Board) -> list[str]:
     ranking = board.columns[0].ranking
     return [
+        *board.uneven,
         (
             f"Intervals are 95 %, from resampling patients ({ranking.resamples:,} times, seed {ranking.seed}); the "
             "findings averaged are fixed before any resampling."
@@ -348,6 +372,7 @@ def _score_rows(board: Board) -> Iterator[list[object]]:
                 "; ".join(place.tied_with) or None,
                 value.reason or None,
                 *(coverage.scored, coverage.empty, coverage.failed, coverage.missing),
+                *(column.own[name].value, column.own[name].n),
             ]
 
 

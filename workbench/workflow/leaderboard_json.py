@@ -125,6 +125,7 @@ def _metric(column: Column) -> dict[str, object]:
             {
                 "system": place.system,
                 "value": place.value.as_json(),
+                "on_its_own_studies": column.own[place.system].as_json(),
                 "position": place.position,
                 "rank": place.rank,
                 "rank_low": place.rank_low,

@@ -66,7 +66,7 @@ class Scoring:
     """All systems of a data set under one revision, labeler and policy. Rows are the studies with a reference.
 
     ``no_reference`` counts the other studies by why: missing, empty, failed, or quoted in the prompt (method 14).
-    ``common`` flags the studies that every system has.
+    ``common`` flags the studies that every system has that has any.
     """
 
     data_set: DataSetRecord
@@ -202,7 +202,8 @@ def score_systems(
     codes = [_codes(of_system, known, len(findings)) for of_system in chosen]
     common = np.ones(len(usable), dtype=np.bool_)
     for of_system in codes:
-        common &= _there(of_system)
+        if (there := _there(of_system)).any():  # one that has no study here takes none from the others
+            common &= there
     scored = tuple(
         _system(submission, said, code, common, reference=reference, policies=policies, patients=patients, ids=findings)
         for submission, said, code in zip(texts.submissions, chosen, codes, strict=True)
@@ -371,4 +372,5 @@ def _system(
         failed=int((codes == FAILED).any(axis=1).sum()),
         missing=int((~there).sum()),
     )
-    return SystemScore(submission, coverage, own, own if (there == common).all() else on(common), texts, codes)
+    shared = own if own is None or (there == common).all() else on(common)
+    return SystemScore(submission, coverage, own, shared, texts, codes)
