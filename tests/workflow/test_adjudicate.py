@@ -41,6 +41,9 @@ def test_the_adjudicated_reference_stands_beside_the_vote(rated: Study, lead: Ac
     assert (made.name, made.parent_hash, list(made.adjudicated)) == ("development-1-adjudicated", vote.hash, OPEN)
     assert get_reference(rated, lead, "development-1").hash == vote.hash, "the vote stays as it was"
     assert get_reference(rated, lead, made.name).hash == made.hash
+    with pytest.raises(ConflictError, match="development-1-adjudicated is frozen, so nothing in it changes"):
+        adjudicate.decide(rated, JUDGE, vote, "r3", "pleural_effusion", present=False, reason="a stale page")
+    assert adjudicate.finish(rated, lead, vote).hash == made.hash
 
 
 def test_the_first_look_at_the_counts_ends_adjudication(rated: Study, lead: Actor, vote: Reference) -> None:

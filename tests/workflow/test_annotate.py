@@ -1,6 +1,7 @@
 """Rating: one's own labels, every save kept, only while a round is open."""
 
 from datetime import UTC, datetime
+from pathlib import Path
 
 import pytest
 
@@ -14,6 +15,7 @@ from workbench.storage import annotations, imports, reports
 from workbench.workflow import annotate
 from workbench.workflow.annotate import Entry
 from workbench.workflow.cohorts import define
+from workbench.workflow.ingest import import_labels
 from workbench.workflow.reference import freeze
 from workbench.workflow.rounds import close_round, open_round, reopen_round
 from workbench.workflow.study import Study
@@ -112,6 +114,56 @@ def test_amending_needs_a_reason_and_keeps_what_was_said_before(open_study: Stud
         ({"fracture": State.PRESENT}, ""),
         ({}, "read the wrong line"),
     ]
+
+
+def test_a_change_of_labels_that_another_tab_changed_meanwhile_is_not_saved(open_study: Study, rater: Actor) -> None:
+    read = annotate.open_report(open_study, rater, "development", R1)
+    annotate.save(open_study, rater, "development", R1, {"fracture": State.PRESENT}, submitted=False, read=read)
+    with pytest.raises(annotate.ChangedMeanwhileError, match="r1 was changed in another tab"):
+        annotate.save(
+            open_study,
+            rater,
+            "development",
+            R1,
+            {"cardiomegaly": State.PRESENT},
+            submitted=False,
+            act=annotate.Act("b", 1),
+            read=read,
+        )
+    assert annotate.heard(open_study, rater, "b") == 0  # so that it is done once more, on what stands now
+    own = annotate.open_report(open_study, rater, "development", R1).own
+    assert own is not None
+    assert own.states == {"fracture": State.PRESENT}
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"seconds": float("inf")}, "inf seconds are no length of time"),
+        ({"seconds": float("nan")}, "nan seconds are no length of time"),
+        ({"seconds": -5.0}, "-5.0 seconds are no length of time"),
+        ({"comment": "a\0b"}, "a text holds a character that cannot be kept"),
+        ({"evidence": {"fracture": "\ud800"}}, "a text holds a character that cannot be kept"),
+    ],
+)
+def test_what_no_export_could_hold_is_refused(
+    open_study: Study, rater: Actor, given: dict[str, object], said: str
+) -> None:
+    labels = {"fracture": State.PRESENT}
+    with pytest.raises(InputError, match=said):
+        annotate.save(open_study, rater, "development", R1, labels, submitted=True, **given)  # type: ignore[arg-type]
+
+
+def test_an_import_takes_the_place_of_nothing_that_a_rater_submitted_in_an_open_round(
+    open_study: Study, lead: Actor, rater: Actor, tmp_path: Path
+) -> None:
+    submit(open_study, rater, R1, {"fracture": State.PRESENT})
+    path = tmp_path / "theirs.csv"
+    findings = open_study.label_set.ids
+    path.write_text(f"report_id,reviewed,{','.join(findings)}\nr1,1{',0' * len(findings)}\n", encoding="utf-8")
+    with pytest.raises(ConflictError, match="has submitted report r1 in the open round development-round-1"):
+        import_labels(open_study, lead, path, rater=rater.name)
+    import_labels(open_study, lead, path, rater="somebody else")
 
 
 def test_a_report_stays_submitted_while_its_labels_are_being_changed(open_study: Study, rater: Actor) -> None:

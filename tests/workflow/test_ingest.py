@@ -98,3 +98,9 @@ def test_a_patients_folder_of_mimic_is_taken_with_the_patient_and_the_place_of_e
     assert report.select() == "Heart size is normal, as in study 2 of ___."
     again = import_reports(study, lead, tmp_path / "files")
     assert (again.added, again.known) == (0, 2)
+
+
+def test_labels_in_parquet_are_refused_in_words(study: Study, lead: Actor, tmp_path: Path) -> None:
+    (tmp_path / "v.parquet").write_bytes(b"PAR1")
+    with pytest.raises(InputError, match="v.parquet: labels are imported from CSV"):
+        import_labels(study, lead, tmp_path / "v.parquet", rater="Dr. A")

@@ -385,6 +385,7 @@ CALLS = {
         lambda w, a: blindness.require_no_review(w.study, a, "see"), set(ROLES) - {"Reva"}
     ),
     "blindness.reviewing": Call(lambda w, a: blindness.reviewing(w.study, a), set(ROLES)),
+    "blindness.reviews_ever": Call(lambda w, a: blindness.reviews_ever(w.study, a), set(ROLES)),
     "blindness.require_sighted": Call(lambda w, a: blindness.require_sighted(w.study, a, "see"), **_results(EVERYBODY)),
     "browse.list_reports": Call(lambda w, a: browse.list_reports(w.study, a), EVERYBODY),
     "browse.rating_progress": Call(lambda w, a: browse.rating_progress(w.study, a, "development"), EDITORS | JUDGES),
@@ -606,7 +607,7 @@ NAMES_AND_COUNTS = {  # names, counts, states of work and texts of prompts: ever
     "run.list_runs", "run.load", "run.progress", "run.unanswered", "sign_in.has_accounts",
 }  # fmt: skip
 VALUES_ONLY = {  # they tell of nothing but what they are given
-    "drafts.new_tab",
+    "annotate.require_unchanged", "drafts.new_tab",
     "errors.chosen", "errors.grouped", "errors.phrases_in",
     "adjudicate.open_keys", "agreed.agreed", "agreed.categories", "agreed.seen_as", "annotate.order_of",
     "annotate.said", "browse.changes", "drawing.chances_of", "drawing.draw",

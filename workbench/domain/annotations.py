@@ -7,6 +7,8 @@ from enum import StrEnum
 
 from workbench.domain.findings import State
 
+IN_THE_BROWSER = "browser"  # source of what a rater said on the page, and not in a file
+
 
 class Mark(StrEnum):
     """What is noted of an annotation beside its labels."""
@@ -35,7 +37,7 @@ class Annotation:
     evidence: Mapping[str, str] = field(default_factory=dict)
     comment: str = ""
     seconds: float | None = None
-    source: str = ""  # file it was imported from, or "browser"
+    source: str = ""  # file it was imported from, or IN_THE_BROWSER
     simulated: bool = False
     reading: int = 1
     marks: frozenset[Mark] = frozenset()

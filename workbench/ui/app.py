@@ -43,6 +43,13 @@ def _only_rates_blind(study: Study, actor: Actor) -> bool:
     return not picks and actor.roles == {Role.RATER} and bool(blindness.blinding_round(study, actor))
 
 
+def _shut(study: Study, actor: Actor) -> tuple[str, ...]:
+    """Return the pages that have nothing for a person at this time: they are left out of the navigation."""
+    if study.settings.sign_in is SignIn.PICK or actor.roles != {Role.RATER}:
+        return ()
+    return (*SIGHTED * _only_rates_blind(study, actor), *("review",) * (not blindness.reviews_ever(study, actor)))
+
+
 def _sidebar(here: state.Here) -> None:
     views, cards = data.cohort_views(here), data.reference_cards(here)
     with st.sidebar:
@@ -120,7 +127,7 @@ def main() -> None:
         study, unread = state.open_study()
         actor, why = _who(study)
         manages = actor is not None and bool(actor.roles & {Role.LEAD, Role.ADMIN})
-        shut = SIGHTED if actor is not None and _only_rates_blind(study, actor) else ()
+        shut = _shut(study, actor) if actor is not None else ()
         pages = [
             st.Page(
                 state.page(name),

@@ -95,6 +95,13 @@ def _check_still_blind(study: Study, reference: Reference) -> None:
         raise ConflictError(why)
 
 
+def _check_not_finished(study: Study, reference: Reference) -> None:
+    with study.database.read() as conn:
+        finished = [r.name for r in reference_store.heads(conn) if r.adjudicated and r.parent_hash == reference.hash]
+    if finished:
+        raise ConflictError(f"The adjudication is finished: {finished[0]} is frozen, so nothing in it changes.")
+
+
 def _check_outside_the_round(study: Study, actor: Actor, reference: Reference) -> None:
     """Which votes are open tells something of the votes: nobody is told before they stand, and no rater of a round."""
     require_closed(study, cohort_of(study, reference))
@@ -117,7 +124,7 @@ def decide(
     Raises:
         InputError: the reason is empty.
         NotFoundError: the vote left no such item open.
-        ConflictError: it is no longer blind.
+        ConflictError: it is no longer blind, or the adjudication is finished.
     """
     actor.require(Role.ADJUDICATOR, to="adjudicate")
     if not reason.strip():
@@ -126,6 +133,7 @@ def decide(
         raise NotFoundError(f"Report {report_id}, {finding_id}: the vote on it was decided and is not adjudicated.")
     _check_outside_the_round(study, actor, reference)
     _check_still_blind(study, reference)
+    _check_not_finished(study, reference)
     _check_not_locked_from(study, actor, {report_id})
     made = Adjudication(reference.hash, report_id, finding_id, present, actor.name, datetime.now(UTC), reason.strip())
     with study.database.write() as conn:

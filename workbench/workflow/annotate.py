@@ -11,7 +11,7 @@ from sqlite3 import Connection
 from statistics import median
 
 from workbench.domain.actors import Actor, Role
-from workbench.domain.annotations import Annotation, Mark
+from workbench.domain.annotations import IN_THE_BROWSER, Annotation, Mark
 from workbench.domain.cohorts import Cohort, Purpose
 from workbench.domain.findings import State
 from workbench.domain.hashing import content_hash
@@ -249,7 +249,7 @@ def save(
                 evidence=dict(evidence or {}),
                 comment=comment.strip(),
                 seconds=seconds,
-                source="browser",
+                source=IN_THE_BROWSER,
                 reading=entry.reading,
                 marks=marks | _speed(submitted=submitted, words=words, seconds=seconds),
                 reason=reason.strip(),

@@ -44,6 +44,13 @@ def reviewing(study: Study, actor: Actor) -> str:
     return next(own, "")
 
 
+def reviews_ever(study: Study, actor: Actor) -> bool:
+    """Return whether a person takes part, or took part, in a review of generated reports."""
+    with study.database.read() as conn:
+        held = review_store.list_all(conn)
+    return any(name_key(actor.name) in map(name_key, each.reviewers) for each in held)
+
+
 def require_no_review(study: Study, actor: Actor, to: str) -> None:
     """Raise RightsError for somebody who reviews generated reports and must not know systems, scores or metrics.
 

@@ -5,19 +5,22 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
+from sqlite3 import Connection
 
 from workbench.domain.actors import Actor, Role
-from workbench.domain.annotations import Annotation
+from workbench.domain.annotations import IN_THE_BROWSER, Annotation
 from workbench.domain.cohorts import Cohort
-from workbench.errors import InputError
+from workbench.errors import ConflictError, InputError
 from workbench.formats.labels import RATER, RaterRow, read_labels
 from workbench.formats.reports import read_reports
 from workbench.formats.sources import source_hash
 from workbench.formats.tables import read_table
 from workbench.formats.votes import ReadVote, is_long, read_long
 from workbench.storage import annotations as annotation_store
+from workbench.storage import cohorts as cohort_store
 from workbench.storage import imports as import_store
 from workbench.storage import reports as report_store
+from workbench.workflow.rounds import last_round
 from workbench.workflow.study import Study
 
 
@@ -113,9 +116,12 @@ def import_labels(
         simulated: the labels were not made by a person; said wherever they count.
 
     Raises:
-        InputError: a row names an unknown report, finding or value; says which.
+        InputError: the file is no CSV, or a row names an unknown report, finding or value; says which.
+        ConflictError: its labels would take the place of those that a rater submitted in an open round.
     """
     actor.require(Role.LEAD, Role.ADMIN, to="import labels")
+    if path.suffix.lower() == ".parquet":
+        raise InputError(f"{path.name}: labels are imported from CSV; export the votes with a name that ends in .csv.")
     now = datetime.now(UTC)
     if is_long(path, encoding):
         if rater or rater_column:
@@ -140,6 +146,7 @@ def import_labels(
         submitted = [replace(given, simulated=True) for given in submitted]
     with study.database.write() as conn:
         _check_reports_known(set(report_store.text_hashes(conn)), votes, path.name)
+        _check_replaces_nobodys(conn, submitted, path.name)
         import_store.add(
             conn, "labels", path.name, file_hash=source_hash(path), actor=actor.name, at=now, rows=len(votes)
         )
@@ -154,6 +161,23 @@ def _check_reports_known(known: set[str], votes: Sequence[ReadVote], file: str) 
             raise InputError(
                 f"{file}, row {vote.row}: report {vote.report_id} is not in this study; import the reports first."
             )
+
+
+def _check_replaces_nobodys(conn: Connection, submitted: Sequence[Annotation], file: str) -> None:
+    """Raise ConflictError where imported labels would take the place of a rater's own in a round that is open."""
+    for cohort in cohort_store.list_all(conn):
+        view = last_round(conn, cohort)
+        if view is None or not view.open:
+            continue
+        members, label_set = sorted(cohort.members), view.round.label_set_hash
+        rated = annotation_store.latest(conn, members, label_set, submitted_only=True)
+        by_hand = {(given.report_id, given.rater) for given in rated if given.source == IN_THE_BROWSER}
+        for given in submitted:
+            if (given.report_id, given.rater) in by_hand:
+                raise ConflictError(
+                    f"{file}: {given.rater} has submitted report {given.report_id} in the open round {view.round.name} "
+                    "and these labels would take the place of theirs; close the round first."
+                )
 
 
 def _vote(study: Study, row: RaterRow, file: str, at: datetime) -> ReadVote:
