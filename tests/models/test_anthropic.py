@@ -167,6 +167,9 @@ def test_what_is_no_answer_is_asked_for_again(answered: Callable[..., Completion
             (5, 2, None),
         ),
         ({"input_tokens": "x", "output_tokens": {}}, (None, None, None)),
+        ({"input_tokens": 10**30, "output_tokens": -2}, (None, None, None)),
+        ({"input_tokens": 1.5, "output_tokens": 1_000_000_001, "cache_read_input_tokens": 4}, (None, None, None)),
+        ({"input_tokens": 5, "output_tokens": 10**9, "cache_read_input_tokens": -40}, (5, 10**9, None)),
     ],
 )
 def test_tokens_of_the_cache_are_counted_as_input(

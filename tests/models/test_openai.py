@@ -176,6 +176,10 @@ def test_what_is_no_answer_is_asked_for_again(answered: Callable[[object], Compl
             (None,) * 3,
         ),
         ("unknown", (None, None, None)),
+        ({"prompt_tokens": 10**30, "completion_tokens": -1}, (None, None, None)),
+        ({"prompt_tokens": 10**9, "completion_tokens": 10**9 + 1}, (10**9, None, None)),
+        ({"prompt_tokens": 5, "completion_tokens": 2, "prompt_tokens_details": {"cached_tokens": 50}}, (5, 2, 5)),
+        ({"prompt_tokens": -5, "completion_tokens": 2, "prompt_tokens_details": {"cached_tokens": 3}}, (None, 2, None)),
     ],
 )
 def test_tokens_that_cannot_be_read_cost_no_reply(

@@ -10,6 +10,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+import httpx2
 import pytest
 
 from workbench.domain.actors import Actor
@@ -18,6 +19,7 @@ from workbench.domain.data_use import Basis, Opening
 from workbench.domain.prompts import Prompt
 from workbench.errors import InputError, RightsError
 from workbench.models.base import CallError
+from workbench.models.egress import Egress
 from workbench.running import batching
 from workbench.running.spending import Cap
 from workbench.storage import batches as store
@@ -527,6 +529,59 @@ def test_a_file_of_requests_is_as_vllm_takes_it_and_its_answers_come_back(
     again = batches.take_results(it, lead, prepared, out)
     assert (again.answered, again.failed) == (0, 1)
     assert "answered already" in again.notes[0]
+
+
+ODD_USAGE = (
+    {"prompt_tokens": 10**30, "completion_tokens": 5},
+    {"prompt_tokens": -(10**6), "completion_tokens": -5},
+    {"prompt_tokens": 100, "completion_tokens": 5, "prompt_tokens_details": {"cached_tokens": 10**6}},
+)
+
+
+def check_odd_usage_is_left_out(it: Study, prepared: PreparedRun, batch_factor: float) -> None:
+    """Two of the three replies tell of no tokens; all 100 of the third's input were cached, at 1 of 10 USD a million.
+
+    100 x 1 + 5 x 20 = 200 USD a million times, 0.0002 USD, and thrice that for three replies.
+    """
+    done = run.progress(it, prepared)
+    assert (done.finished, done.failed) == (True, {})
+    assert (done.usage.replies, done.usage.unknown) == (1, 2)
+    assert (done.usage.input_tokens, done.usage.output_tokens, done.usage.cached_tokens) == (100, 5, 100)
+    assert done.cost == pytest.approx(3 * 0.0002 * batch_factor)
+
+
+def test_numbers_of_tokens_that_cannot_be_are_not_believed_of_an_answer_in_a_file(
+    make_run: Callable[..., Any], lead: Actor, tmp_path: Path
+) -> None:
+    price = PriceSettings(input=10.0, output=20.0, cached_input=1.0, batch_factor=0.5)
+    it, prepared = make_run("http://127.0.0.1:9", SIX[:3], price=price)
+    asked, out = tmp_path / "requests.jsonl", tmp_path / "answers.jsonl"
+    batches.write_requests(it, lead, prepared, asked)
+    with out.open("w", encoding="utf-8") as file:
+        for line, usage in zip(asked.read_text(encoding="utf-8").splitlines(), ODD_USAGE, strict=True):
+            said = json.loads(answered(line, []))
+            said["response"]["body"]["usage"] = usage
+            file.write(json.dumps(said) + "\n")
+    assert batches.take_results(it, lead, prepared, out).answered == 3
+    check_odd_usage_is_left_out(it, prepared, 0.5)
+
+
+def test_numbers_of_tokens_that_cannot_be_are_not_believed_of_a_reply(
+    make_run: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    price = PriceSettings(input=10.0, output=20.0, cached_input=1.0)
+    it, prepared = make_run("http://127.0.0.1:9", SIX[:3], price=price)
+    left = list(ODD_USAGE)
+
+    async def answer(request: httpx2.Request) -> httpx2.Response:
+        probing = b"What colour is the sky" in request.content
+        content = '{"colour": "velm"}' if probing else '{"findings": []}'
+        choices = [{"message": {"content": content}, "finish_reason": "stop"}]
+        return httpx2.Response(200, json={"choices": choices, "usage": {} if probing else left.pop()})
+
+    monkeypatch.setattr(Egress, "transport", lambda _, **_limit: httpx2.MockTransport(answer))
+    assert run.execute(it, prepared).finished
+    check_odd_usage_is_left_out(it, prepared, 1.0)
 
 
 @pytest.mark.parametrize(

@@ -15,6 +15,7 @@ from workbench.models.calls import (
     Name,
     as_text,
     needed_model,
+    part_of,
     read_body,
 )
 from workbench.models.client_model import ClientModel
@@ -143,17 +144,18 @@ def _form(constraint: Constraint, schema: Mapping[str, object]) -> dict[str, obj
 
 def _completion(answer: _Answer, request_id: str, constraint: Constraint) -> Completion:
     usage = answer.usage or _Usage()
+    whole = _all_input(usage)
     calls = [as_text(block.input) for block in answer.content if block.type == "tool_use"]
     texts = [block.text for block in answer.content if block.type == "text"]
     return Completion(
         "\n".join(calls) if calls else "".join(texts),
         _finish(answer.stop_reason),
-        input_tokens=_all_input(usage),
+        input_tokens=whole,
         output_tokens=usage.output_tokens,
         request_id=request_id or answer.id,
         model=answer.model,
-        cached_tokens=usage.cache_read_input_tokens,
-        written_tokens=usage.cache_creation_input_tokens,
+        cached_tokens=part_of(whole, usage.cache_read_input_tokens),
+        written_tokens=part_of(whole, usage.cache_creation_input_tokens),
         finish_reason=answer.stop_reason,
         constraint=constraint.value,
         reasoning="".join(block.thinking for block in answer.content),

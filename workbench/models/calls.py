@@ -15,7 +15,7 @@ from email.utils import parsedate_to_datetime
 from math import isfinite
 from typing import Annotated, TypeVar
 
-from pydantic import BaseModel, JsonValue, ValidationError, ValidatorFunctionWrapHandler, WrapValidator
+from pydantic import BaseModel, Field, JsonValue, ValidationError, ValidatorFunctionWrapHandler, WrapValidator
 
 from workbench.domain.runs import LabelerSettings
 from workbench.errors import InputError, RightsError
@@ -26,6 +26,7 @@ M = TypeVar("M", bound=BaseModel)
 
 NO_KEY = "none"  # sent where a server needs no key: with nothing given the clients would send one of the environment
 _NAME_LIMIT = 200  # characters kept of a name the server gives
+_COUNT_LIMIT = 1_000_000_000
 _WORDS_LIMIT = 20_000  # characters of an error's body that are looked through
 _TALKATIVE = ("openai", "anthropic", "httpx2", "httpcore2")
 _NUMBER = re.compile(r"[0-9]+(?:\.[0-9]+)?")
@@ -58,8 +59,14 @@ def _or_empty(value: object, handler: ValidatorFunctionWrapHandler) -> object:
 
 
 LOOSE = WrapValidator(_or_none)  # what cannot be read is not known; the reply still counts
-Count = Annotated[int | None, LOOSE]
+# A number that no call could have taken is not said: it would be added to what a run has spent, or taken off it.
+Count = Annotated[Annotated[int, Field(ge=0, le=_COUNT_LIMIT)] | None, LOOSE]
 Name = Annotated[str, WrapValidator(_or_empty)]
+
+
+def part_of(whole: int | None, part: int | None) -> int | None:
+    """Return how many of ``whole`` tokens are of some kind: no more than all, and None where either is not known."""
+    return None if whole is None or part is None else min(part, whole)
 
 
 def hush() -> None:

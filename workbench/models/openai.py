@@ -8,7 +8,7 @@ from pydantic import BaseModel, Field, JsonValue
 
 from workbench.domain.runs import LabelerSettings
 from workbench.models.base import Completion, Constraint, Finish, Message
-from workbench.models.calls import LOOSE, ClientErrors, Count, Name, needed_model, read_body
+from workbench.models.calls import LOOSE, ClientErrors, Count, Name, needed_model, part_of, read_body
 from workbench.models.client_model import ClientModel
 from workbench.models.egress import BODY_LIMIT, Egress
 
@@ -138,7 +138,7 @@ def _completion(answer: _Answer, request_id: str, constraint: Constraint) -> Com
         output_tokens=usage.completion_tokens,
         request_id=request_id or answer.id,
         model=answer.model,
-        cached_tokens=details.cached_tokens,
+        cached_tokens=part_of(usage.prompt_tokens, details.cached_tokens),
         finish_reason=choice.finish_reason,
         constraint=constraint.value,
         reasoning=next((t for t in (message.reasoning_content, message.reasoning) if isinstance(t, str)), thoughts),
