@@ -5,6 +5,7 @@ import streamlit as st
 from workbench.domain.findings import Policy
 from workbench.ui import blind, data, error_list, error_tables, figures, scoring, state, tables, widgets
 from workbench.workflow.browse import StateCounts
+from workbench.workflow.errors import COSTLIEST
 from workbench.workflow.score import Score
 
 ALL_FINDINGS = ""
@@ -76,6 +77,7 @@ finding = two.selectbox(
     [*wrong, ALL_FINDINGS],
     format_func=lambda f: wrong.get(f, "All findings"),
     key=f"errors.finding.{chosen}",
+    help=COSTLIEST,
 )
 read, by_kind, against, said = st.tabs([error_list.READ, KINDS, AGAINST, SAID], key=error_list.TABS, on_change="rerun")
 agreement, benchmark = data.summary(here, card.name).agreement, data.benchmark(here, card.name)

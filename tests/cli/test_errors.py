@@ -2,7 +2,15 @@
 
 from collections import Counter
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
+
+from workbench.ui import tables
+from workbench.workflow.errors import COSTLIEST
+from workbench.workflow.opening import open_study
+from workbench.workflow.reference import get_reference
+from workbench.workflow.run import recorded
+from workbench.workflow.score import find_score
 
 Run = Callable[..., Any]
 
@@ -45,3 +53,18 @@ def test_wrong_words_are_refused_in_a_sentence(workbench: Run, study: str) -> No
     ):
         result = workbench("errors", *arguments, "--study", study)
         assert (result.code, told in result.err) == (1, True), result.err
+
+
+def test_findings_come_in_the_order_of_the_page(workbench: Run, study: str) -> None:
+    opened = open_study(Path(study))
+    lead = opened.actor(None)
+    prepared = recorded(opened, lead, cohort="development", revision=3)
+    score = find_score(opened, lead, prepared, get_reference(opened, lead, None))
+    assert score is not None
+    result = workbench("errors", "--revision", "3", "--study", study)
+    assert COSTLIEST.split(":")[0] in " ".join(result.out.split())
+    after = result.out.split("By finding, costliest first")[1]
+    table = tables.costs(score.evaluation, opened.label_set)
+    page = [row["id"] for _, row in table.iterrows() if row["Missed"] + row["Invented"] > 0]
+    cells = [word for line in after.splitlines() for word in line.split() if word in page]
+    assert list(dict.fromkeys(cells)) == page

@@ -107,3 +107,15 @@ def test_whoever_edits_prompts_judges_no_doubt(rated: Study, lead: Actor, score:
         doubted.open_doubts(rated, lead, score.reference)
     with pytest.raises(NotFoundError, match="nobody doubts"):
         doubted.judge(rated, JUDGE, score.reference, "r1", EFFUSION, present=True, reason="x")
+
+
+def test_findings_are_ordered_by_what_all_their_errors_cost(score: Score) -> None:
+    """Effusion has F1 2/3 (one of two found), so it costs (1 - 2/3) / 2 findings; pneumothorax, all found, costs 0."""
+    found = errors.costliest_first(score.evaluation)
+    assert [(row.finding_id, cost) for row, cost in found[:2]] == [
+        (EFFUSION, pytest.approx(1 / 6)),
+        ("pneumothorax", 0),
+    ]
+    assert {cost for _, cost in found[2:]} == {None}
+    rest = [row.finding_id for row, _ in found[2:]]
+    assert rest == [i for i in score.evaluation.finding_ids if i in rest]

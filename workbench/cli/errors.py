@@ -161,19 +161,21 @@ def _shown(score: Score, found: Sequence[Mistake], groups: Sequence[Group]) -> l
         f"{len(found)} errors of revision {score.prepared.number} ({score.prepared.run.labeler.name}) on "
         f"{score.reference.name} ({short(score.reference.hash)})"
     )
-    by_finding = {
-        finding: [m for m in found if m.finding_id == finding]
-        for finding in dict.fromkeys(mistake.finding_id for mistake in found)
-    }
+    by_finding: dict[str, list[Mistake]] = {}
+    for mistake in found:
+        by_finding.setdefault(mistake.finding_id, []).append(mistake)
+    ordered = [(row.finding_id, cost) for row, cost in errors.costliest_first(score.evaluation)]
     rows = [
         (
             finding,
+            "" if cost is None else f"{cost:.4f}",
             len(errs),
             sum(m.kind is MistakeKind.MISSED for m in errs),
             sum(m.kind is MistakeKind.INVENTED for m in errs),
             ", ".join(f"{kind} {n}" for kind, n in Counter(m.why.value for m in errs).most_common()),
         )
-        for finding, errs in sorted(by_finding.items(), key=lambda pair: -sum(m.cost for m in pair[1]))
+        for finding, cost in ordered
+        if (errs := by_finding.get(finding))
     ]
     many = [group for group in groups if len(group.mistakes) > 1][:15]
     told = [
@@ -183,7 +185,8 @@ def _shown(score: Score, found: Sequence[Mistake], groups: Sequence[Group]) -> l
     simulated = ["Some of the votes are simulated."] if score.reference.simulated else []
     return [
         table(head, ["kind", "errors", "by the rule"], [(k.value, n, RULES[k]) for k, n in kinds.most_common()]),
-        table("By finding, costliest first", ["finding", "errors", "missed", "invented", "kinds"], rows),
+        table("By finding, costliest first", ["finding", "costs", "errors", "missed", "invented", "kinds"], rows),
+        errors.COSTLIEST,
         *([table("Nearly the same", ["errors", "finding", "kind", "words"], told)] if told else []),
         *simulated,
     ]

@@ -18,7 +18,7 @@ from workbench.ui.plot_text import lines, literal
 from workbench.ui.tables import interval, note
 from workbench.ui.widgets import STATE_NAMES, UNDEFINED, figure_text
 from workbench.workflow.browse import StateCounts
-from workbench.workflow.errors import Mistake
+from workbench.workflow.errors import Mistake, costliest_first
 
 NAMES: Mapping[ErrorKind, str] = {
     ErrorKind.SYNONYM: "synonym",
@@ -57,14 +57,13 @@ def against_raters(
     evaluation: Evaluation, label_set: LabelSet, agreement: Agreement | None, benchmark: Benchmark | None
 ) -> pd.DataFrame:
     """Return a row per finding, costliest first: the model's figures, a single radiologist's, and the agreement."""
-    rows = [_against(row, evaluation, label_set, agreement, benchmark) for row in evaluation.findings]
-    frame = pd.DataFrame(rows)
-    return frame.sort_values(["Costs macro-F1", "Invented"], ascending=False, na_position="last", ignore_index=True)
+    found = costliest_first(evaluation)
+    return pd.DataFrame([_against(row, cost, label_set, agreement, benchmark) for row, cost in found])
 
 
 def _against(
     row: FindingScores,
-    evaluation: Evaluation,
+    cost: float | None,
     label_set: LabelSet,
     agreement: Agreement | None,
     benchmark: Benchmark | None,
@@ -73,7 +72,7 @@ def _against(
     return {
         "id": row.finding_id,
         "Finding": label_set.get(row.finding_id).name,
-        "Costs macro-F1": None if f1 is None else (1 - f1) / max(evaluation.macro_f1.n, 1),
+        "Costs macro-F1": cost,
         "F1": f1,
         "F1 95 %": interval(row.f1),
         "One radiologist": single,

@@ -12,6 +12,7 @@ from workbench.evaluation.policies import PolicyTable
 from workbench.workflow.agreed import View
 from workbench.workflow.browse import ReportLine
 from workbench.workflow.cohorts import CohortView
+from workbench.workflow.errors import costliest_first
 from workbench.workflow.reference import ReferenceSummary
 
 COEFFICIENTS = {
@@ -173,13 +174,12 @@ def _with_n(figure: Figure) -> str:
 
 
 def costs(evaluation: Evaluation, label_set: LabelSet) -> pd.DataFrame:
-    """Return the findings that macro-F1 is about by what they cost it: (1 - F1) / number of findings, costliest first.
+    """Return a row per finding with what it costs macro-F1, costliest first (``errors.costliest_first``).
 
     Findings without support follow; what was invented there costs macro-F1 nothing and is listed all the same.
     """
     rows = []
-    for row in evaluation.findings:
-        cost = None if row.f1.value is None else (1 - row.f1.value) / max(evaluation.macro_f1.n, 1)
+    for row, cost in costliest_first(evaluation):
         rows.append(
             {
                 "id": row.finding_id,
@@ -192,5 +192,4 @@ def costs(evaluation: Evaluation, label_set: LabelSet) -> pd.DataFrame:
                 "Note": note(row),
             }
         )
-    frame = pd.DataFrame(rows)
-    return frame.sort_values(["Costs macro-F1", "Invented"], ascending=False, na_position="last", ignore_index=True)
+    return pd.DataFrame(rows)

@@ -13,6 +13,7 @@ from workbench.domain.runs import Extraction
 from workbench.errors import InputError, NotFoundError
 from workbench.evaluation import mistakes as counting
 from workbench.evaluation.consensus import per_finding
+from workbench.evaluation.evaluations import Evaluation, FindingScores
 from workbench.evaluation.mistakes import MistakeKind
 from workbench.labelers.error_kinds import Cause, ErrorReader, WrongCell
 from workbench.storage import annotations as annotation_store
@@ -27,6 +28,12 @@ from workbench.workflow.votes import Votes
 
 _READERS: dict[tuple[str, str, tuple[str, ...]], ErrorReader] = {}  # what a prompt reads in a sentence never changes
 _READERS_KEPT = 8
+
+
+COSTLIEST = (
+    "What a finding costs macro-F1 is (1 - F1) / number of findings with a positive: what setting all its errors right "
+    "would gain."
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,8 +95,19 @@ class Wish:
     source: str = ""
 
 
+def costliest_first(evaluation: Evaluation) -> list[tuple[FindingScores, float | None]]:
+    """Return the findings with what each costs macro-F1 (``COSTLIEST``), in the order of the label set where equal.
+
+    One without a positive in the reference costs nothing that is defined (None): those follow, most invented first.
+    """
+    share = max(evaluation.macro_f1.n, 1)
+    costs = [(row, None if row.f1.value is None else (1 - row.f1.value) / share) for row in evaluation.findings]
+    return sorted(costs, key=lambda pair: (pair[1] is None, -(pair[1] or 0.0), -pair[0].fp))
+
+
 def mistakes(study: Study, actor: Actor, score: Score, finding_id: str | None = None) -> list[Mistake]:
-    """Return the wrong cells of a score, costliest first, with their kinds; of one finding when it is named.
+    """Return the wrong cells of a score with their kinds, those first that alone would gain most; of one finding when
+    it is named.
 
     Raises:
         RightsError: the person may not see who said what, which each mistake tells.
