@@ -66,6 +66,28 @@ def test_they_are_those_on_the_studys_reference(rated: Study, lead: Actor, scori
     assert "raters have labelled no generated report" in " ".join(order_words(found))
 
 
+def test_of_systems_without_a_common_study_no_order_is_said_to_be_open(
+    rated: Study, lead: Actor, scoring: Scoring, csv_file: Write
+) -> None:
+    scored(rated, lead, "development")
+    for name, text in (("one", "1,Pleural effusion."), ("two", "2,Pneumothorax.")):
+        path = csv_file(f"{name}.csv", f"study_id,generated\n{text}\n")
+        add_systems(rated, lead, scoring.data_set, [System(path)])
+    apart = score_systems(rated, lead, scoring.data_set, revision=1, systems=["one", "two"])
+    found = labeler_errors(rated, lead, apart)
+    assert found is not None
+    told = order_words(found)[0]
+    assert told == (
+        "What the labeler's errors do to the order cannot be told of: one and two (no positive in the extracted "
+        "reference)."
+    )
+    # As read, a system's Ran Score is the one it is ranked by: over the studies that all have.
+    both = score_systems(rated, lead, scoring.data_set, revision=1, systems=["system", "one"])
+    found = labeler_errors(rated, lead, both)
+    assert found is not None
+    assert [one.extracted.n for one in found.spread.systems] == [1, 1]
+
+
 def test_generated_reports_go_through_a_round_blinded_and_tell_of_those(
     rated: Study, lead: Actor, scoring: Scoring, tmp_path: Path, write_labels: Labels
 ) -> None:

@@ -275,7 +275,7 @@ def _macro_f1(own: Numbers, shared: Numbers) -> Numbers:
     has = np.broadcast_to(shared > 0, above.shape)
     total = np.divide(above, below, out=np.zeros(above.shape), where=has).sum(axis=-1)
     how_many = has.sum(axis=-1)
-    return np.divide(total, how_many, out=np.full(total.shape, np.nan), where=how_many > 0)
+    return np.asarray(np.divide(total, how_many, out=np.full(total.shape, np.nan), where=how_many > 0))
 
 
 def _rank(ground: _Common, resamples: int, seed: int) -> Ranking:

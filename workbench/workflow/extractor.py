@@ -67,8 +67,8 @@ def labeler_errors(study: Study, actor: Actor, scoring: Scoring) -> LabelerError
     spread = extractor_spread(
         findings,
         [system.name for system in scoring.systems],
-        truth_of(scoring.reference_codes, scoring.policies),
-        np.stack([collapse(system.codes, scoring.policies) for system in scoring.systems]),
+        truth_of(scoring.reference_codes, scoring.policies)[scoring.common],  # what the systems are ranked on
+        np.stack([collapse(system.codes, scoring.policies)[scoring.common] for system in scoring.systems]),
         human=_confusion(study, actor, human),
         machine=_confusion(study, actor, machine) if machine else None,
     )
@@ -170,11 +170,17 @@ def order_words(errors: LabelerErrors) -> Sequence[str]:
         else f"They are those on the reference {errors.human}; raters have labelled no generated report, so they are "
         "taken to be the same there."
     )
-    open_pairs = [f"{first} and {second}" for first, second in errors.spread.unsettled]
+    pairs, why = errors.spread.pairs, {one.system: one.corrected.reason for one in errors.spread.systems}
+    open_pairs = [f"{p.first} and {p.second}" for p in pairs if p.share is not None and not p.settled]
+    unknown = [f"{p.first} and {p.second} ({why[p.first] or why[p.second]})" for p in pairs if p.share is None]
     order = (
         f"The labeler's errors leave the order open of: {'; '.join(open_pairs)}."
         if open_pairs
         else "The labeler's errors leave no order of two systems open."
+        if len(unknown) < len(pairs) or not pairs
+        else ""
     )
+    untold = f"What the labeler's errors do to the order cannot be told of: {'; '.join(unknown)}." if unknown else ""
+    order = " ".join(part for part in (order, untold) if part)
     simulated = " Votes of that reference are simulated." if errors.simulated else ""
     return order, f"{source}{simulated}"
