@@ -348,6 +348,19 @@ def test_a_second_person_signs_before_somebody_else_accepts(rated: Study, lead: 
         accept.sign_second(study, Actor("Dr. Third", frozenset({Role.ADMIN})), score)
 
 
+def test_a_rejected_revision_is_not_accepted(rated: Study, lead: Actor, make_prompt: Make) -> None:
+    score = scored(rated, lead, make_prompt())
+    gate = accept.open_gate(rated, lead, score)
+    accept.reject(rated, lead, prompts.find_record(rated, 1), reason="no")
+    with pytest.raises(ConflictError, match="Revision 1 is rejected, and only a candidate can be accepted"):
+        accept.accept(rated, lead, gate, reason="yes", signed=ALL_CHECKS, override="test")
+    assert prompts.find_record(rated, 1).status is RevisionStatus.REJECTED
+    assert not prompts.prompt_file(rated, 1).exists()
+    again = scored(rated, lead, make_prompt("proposed anew"))
+    accepted(rated, lead, again)
+    assert prompts.find_record(rated, 2).status is RevisionStatus.ACCEPTED
+
+
 def test_the_gates_floors_are_the_studys(rated: Study, lead: Actor, make_prompt: Make) -> None:
     score = scored(rated, lead, make_prompt())
     # Pleural effusion is right in 4 of 5 reports, every other finding in all of them.

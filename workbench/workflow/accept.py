@@ -160,13 +160,18 @@ def accept(
 
     Raises:
         InputError: the reason is empty, a check is not signed, or blocked checks have no override.
-        ConflictError: the revision is accepted already.
+        ConflictError: the revision is accepted already, or rejected.
     """
     actor.require(Role.LEAD, to="accept a revision")
     gate = open_gate(study, actor, gate.score)  # a page may hold one from before another revision was accepted
     revision = find_record(study, gate.score.prepared.run.prompt_hash)
     if revision.status is RevisionStatus.ACCEPTED:
         raise ConflictError(f"Revision {revision.number} is accepted already.")
+    if revision.status is RevisionStatus.REJECTED:
+        raise ConflictError(
+            f"Revision {revision.number} is rejected, and only a candidate can be accepted; change its prompt, if only "
+            "the title, and save that as a new candidate."
+        )
     if not reason.strip():
         raise InputError(f"Accepting revision {revision.number} needs a reason.")
     if gate.blocked and not override.strip():
