@@ -5,7 +5,7 @@ reader's system prefers.
 """
 
 import itertools
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from html import escape
 
@@ -86,23 +86,31 @@ class LeaderboardPage:
 
 
 def tie_bars(systems: Sequence[str], tied: Sequence[Sequence[str]]) -> list[list[bool]]:
-    """Return per system which bars of ties it stands under, [system][bar]; the bars are as few as can be.
+    """Return per system which bars of ties it stands under, [system][bar].
 
-    A bar spans systems that stand together in the order and are all tied with each other. Being tied is not
-    transitive, so bars overlap.
+    A bar is a largest group of systems that are all tied with each other, so every tie is under a bar and no two that
+    are apart share one. Being tied is not transitive, so bars overlap, and a bar may pass over a system that is not
+    under it. The bars that begin higher up come first.
 
     Args:
         systems: in the order they are shown in.
         tied: per system those it is tied with.
     """
-    runs: list[tuple[int, int]] = []
-    for first in range(len(systems)):
-        last = first
-        while last + 1 < len(systems) and all(systems[i] in tied[last + 1] for i in range(first, last + 1)):
-            last += 1
-        if last > first and not any(a <= first and last <= b for a, b in runs):
-            runs.append((first, last))
-    return [[a <= i <= b for a, b in runs] for i in range(len(systems))]
+    at = {system: i for i, system in enumerate(systems)}
+    beside = [{at[name] for name in names if name in at} for names in tied]
+    groups = sorted(sorted(group) for group in _groups(set(), set(at.values()), set(), beside) if len(group) > 1)
+    return [[i in group for group in groups] for i in range(len(systems))]
+
+
+def _groups(chosen: set[int], open_: set[int], done: set[int], beside: Sequence[set[int]]) -> Iterator[set[int]]:
+    """Yield each maximal clique once (Bron and Kerbosch, Commun ACM 1973;16:575-577, with a pivot)."""
+    if not open_ and not done:
+        yield chosen
+        return
+    pivot = max(open_ | done, key=lambda i: len(open_ & beside[i]))
+    for i in sorted(open_ - beside[pivot]):
+        yield from _groups(chosen | {i}, open_ & beside[i], done & beside[i], beside)
+        open_, done = open_ - {i}, done | {i}
 
 
 def leaderboard_html(page: LeaderboardPage) -> str:
@@ -155,17 +163,22 @@ def _board(page: LeaderboardPage) -> str:
     return (
         "<h2>Systems by metric</h2><p>Ordered by Ran Score. Under each number its 95 % interval, all on one scale per "
         "column, and its rank by that metric. A bar beside the rank joins systems that are tied: their difference may "
-        'be chance.</p><div class="wide"><table class="board"><thead><tr><th scope="col">Rank</th>'
+        "be chance. Where it is thin it passes over a system that is not one of them.</p>"
+        '<div class="wide"><table class="board"><thead><tr><th scope="col">Rank</th>'
         f'{over}<th scope="col">System</th>{head}</tr></thead><tbody>{"".join(rows)}</tbody></table></div>'
     )
 
 
 def _bar(systems: Sequence[SystemRow], row: int, bar: int) -> str:
-    if not systems[row].ties[bar]:
+    """Draw what a bar is in one row: thick for a system under it, thin where it passes over one that is not."""
+    under = [i for i, system in enumerate(systems) if system.ties[bar]]
+    if not under[0] <= row <= under[-1]:
         return '<td class="tie"></td>'
-    first = not (row and systems[row - 1].ties[bar])
-    last = row + 1 == len(systems) or not systems[row + 1].ties[bar]
-    return f'<td class="tie on{" first" if first else ""}{" last" if last else ""}" title="tied"></td>'
+    last = " last" if row == under[-1] else ""
+    if row not in under:
+        return '<td class="tie over"></td>'
+    others = ", ".join(systems[i].name for i in under if i != row)
+    return f'<td class="tie on{last}" title="tied with {escape(others)}"></td>'
 
 
 def _cell(metric: MetricColumn, row: int, span: tuple[float, float]) -> str:
@@ -301,6 +314,7 @@ small {display: block; color: var(--soft); font-size: .78rem; font-weight: 400; 
 tbody th small {white-space: normal; max-width: 17rem} .none small {white-space: normal; max-width: 8rem}
 .rank b {font-size: 1.4rem} .tie {width: 8px; min-width: 8px; padding: 0 4px} th.tie {font-size: .75rem}
 td.tie.on {border-left: 4px solid var(--tie); border-bottom-color: transparent}
+td.tie.over {border-left: 1px dotted var(--tie); border-bottom-color: transparent}
 td.tie.last {border-bottom-color: var(--line)} td svg {display: block; margin: .15rem 0}
 .axis {stroke: var(--line); fill: none} .whisker {stroke: var(--mark); stroke-width: 1.8; fill: none}
 .dot {fill: var(--mark)} .heat {font-size: 12px} .heat .name {fill: var(--ink)} .heat .count {fill: var(--soft)}

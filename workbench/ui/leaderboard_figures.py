@@ -35,7 +35,7 @@ class Square:
 
 
 def systems_with_intervals(lines: Sequence[Line], title: str) -> go.Figure:
-    """Draw a row per system, first one on top: value with its interval, and at the right a bar over those tied."""
+    """Draw a row per system, first one on top: value with its interval, and at the right lines that mark those tied."""
     figure = go.Figure()
     names = [literal(f"{line.rank}  {line.name}" if line.rank else line.name) for line in lines]
     known = [(name, line.figure) for name, line in zip(names, lines, strict=True) if line.figure.value is not None]
@@ -73,11 +73,12 @@ def systems_with_intervals(lines: Sequence[Line], title: str) -> go.Figure:
         at = max(ends) + span * (0.06 + 0.03 * bar)
         figure.add_trace(
             go.Scatter(
-                x=[at, at],
-                y=[names[under[0]], names[under[-1]]],
-                mode="lines",
-                line={"color": ORANGE, "width": 5},
-                hovertext="tied: their difference may be chance",
+                x=[at] * len(under),
+                y=[names[i] for i in under],
+                mode="lines+markers",
+                line={"color": ORANGE, "width": 2},
+                marker={"color": ORANGE, "size": 10, "symbol": "square"},
+                hovertext=f"tied, their difference may be chance: {', '.join(names[i] for i in under)}",
                 hoverinfo="text",
                 showlegend=False,
             )

@@ -23,7 +23,7 @@ def draw_systems(here: Here, board: Board) -> None:
     )
     widgets.chart(drawn, key=f"leaderboard.lines.{column.metric.id}", alt=f"Systems by {column.metric.name}")
     st.caption(
-        widgets.plain(f"{column.metric.definition} An orange bar joins systems whose difference may be chance (ties).")
+        widgets.plain(f"{column.metric.definition} An orange line marks systems whose difference may be chance (ties).")
     )
     if board.ground:
         st.caption(widgets.plain(board.ground))
