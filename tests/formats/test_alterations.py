@@ -41,6 +41,16 @@ def test_phrases_are_read_in_lower_case_and_what_is_put_in_their_place_as_it_is(
     assert words.abbreviations == {"pneumothorax": "PTX"}
     assert words.exchanged == {"bony": "osseous", "osseous": "bony"}
     assert not words.findings[0].critical
+    assert not words.findings[0].minor
+
+
+def test_a_finding_says_how_much_it_matters_and_what_else_gives_it_away(tmp_path: Path) -> None:
+    path = tmp_path / "words.yaml"
+    more = "invented: There is an effusion.\n    minor: true\n    group: pleura\n    traces: [Blunted  angle]\n"
+    path.write_text(PLAIN.replace("invented: There is an effusion.\n", more), encoding="utf-8")
+    words = read_alterations(path)
+    assert words.findings[0].minor
+    assert words.about == (("pleural effusion", "effusion", "blunted angle"),)
 
 
 @pytest.mark.parametrize(
@@ -50,6 +60,7 @@ def test_phrases_are_read_in_lower_case_and_what_is_put_in_their_place_as_it_is(
         ('unsure: ["no"]', "unsure: [1]", "should be text"),
         ("words: [Pleural  Effusion, effusion]", "words: []", "at least 1"),
         ("words: [Pleural  Effusion, effusion]", "words: [effusion, Effusion]", "'effusion' stands twice"),
+        ("invented:", "critical: true\n    minor: true\n    invented:", "critical and minor"),
         ("[[bony, osseous]]", "[[bony, osseous], [bony, of bone]]", "synonym 'bony' stands twice"),
         ("[[bony, osseous]]", "[[bony]]", "at least 2"),
         ("format: 1", "format: 2", "format"),

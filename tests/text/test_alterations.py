@@ -30,7 +30,7 @@ def edited(text: str, kind: str, words: AlterationWords) -> str | None:
         ("removed", "The heart is normal. Atelectasis at the left base.", "The heart is normal."),
         (
             "removed",
-            "FINDINGS: The lungs are low. There is mild scoliosis.\n\nIMPRESSION: Mild scoliosis. Stable chest.",
+            "FINDINGS: The lungs are low. There is a large hernia.\n\nIMPRESSION: Large hernia. Stable chest.",
             "FINDINGS: The lungs are low. \n\nIMPRESSION: Stable chest.",
         ),
         ("removed", "There is atelectasis at the left base.", None),  # nothing would be left
@@ -39,22 +39,70 @@ def edited(text: str, kind: str, words: AlterationWords) -> str | None:
         ("removed", "The spine is straight. There is atelectasis. The atelectasis may be scarring.", None),
         ("removed", "The heart is small. There is atelectasis and scarring of the lung.", None),
         ("removed", "The heart is normal. There is a left pneumothorax.", None),  # critical: another kind
+        # Under no other name, either, and with nothing left that hangs on it.
+        ("removed", "There is atelectasis at the base. The basal density is in the lung.", None),
+        ("removed", "There is mild cardiomegaly. The lungs are clear. The heart is slightly enlarged.", None),
+        ("removed", "Emphysema. The lungs are clear. Changes of emphysematous lung disease.", None),
+        ("removed", "There is a hernia. This is seen in the chest. The lungs are clear.", None),
+        (
+            "removed",
+            "FINDINGS: The lungs are clear.\n\nIMPRESSION: Hernia in the chest.",
+            None,
+        ),  # a header would dangle
+        ("removed", "There is a hernia. No opacity in the lung.", "No opacity in the lung."),
+        ("removed", "There is atelectasis. No opacity in the lung.", "No opacity in the lung."),
+        ("removed", "There is atelectasis. No change in the opacity of the lung.", None),  # denies nothing
+        ("removed", "There is atelectasis. No effusion, but the opacity of the lung is seen.", None),
+        ("removed", "Low lung volumes with basal atelectasis. The heart is small.", None),  # two things, one unlisted
+        ("critical_missed", "Improving edema of the lung. The heart is small.", None),
+        # What hardly matters is no error.
+        ("removed", "The heart is normal. There is mild scoliosis of the spine.", None),
+        ("removed", "The heart is normal. A granuloma is seen in the left lung.", None),
+        ("negated", "There is mild scoliosis of the spine.", None),
+        ("severity_raised", "There is mild scoliosis of the spine.", None),
+        ("side_swapped", "There is a granuloma in the left lung.", None),
         ("critical_missed", "The heart is normal. There is a left pneumothorax.", "The heart is normal."),
         ("critical_missed", "The heart is normal. There is an old rib fracture on the left.", None),
+        ("critical_missed", "The heart is normal. There is a humeral fracture on the right.", None),
+        ("critical_missed", "The heart is normal. There is a fracture of a sternotomy wire.", None),
+        ("critical_missed", "There is consolidation of the lung.\n\nIMPRESSION: The lungs. Pneumonia.", None),
+        ("critical_missed", "The heart is small. Consolidation in the lung. Concerning for infection.", None),
+        ("critical_missed", "Left pneumothorax. The heart is normal. A pleural air collection is seen.", None),
+        ("critical_missed", "There is a nodule in the lung. The heart is small. Consider follow-up.", None),
         # Denied: degrees go, places stay.
         ("negated", "There is a small left pleural effusion.", "There is no left pleural effusion."),
         ("negated", "1. Mild cardiomegaly in this patient.", "1. No cardiomegaly in this patient."),
-        ("negated", "Cardiomegaly is noted and stable.", "No cardiomegaly is noted and stable."),
+        ("negated", "Cardiomegaly is noted in the chest.", "No cardiomegaly is noted in the chest."),
+        ("negated", "Cardiomegaly is noted and stable.", None),
+        ("negated", "There is atelectasis. The opacity is in the left lung.", None),
         ("negated", "There has been growth of the effusion.", None),
         ("negated", "There is no small left pleural effusion.", None),
         # The other side, wherever the finding is stated; a chamber of the heart has no other side.
-        ("side_swapped", "Left-sided effusion. It is on the left.", "Right-sided effusion. It is on the left."),
+        ("side_swapped", "Left-sided effusion. It is on the left.", None),
+        ("side_swapped", "Left effusion. The left lung is small.", None),
+        (
+            "side_swapped",
+            "Left effusion in the chest. Right-sided nodule.",
+            "Right effusion in the chest. Right-sided nodule.",
+        ),
+        (
+            "side_swapped",
+            "There is left lower airspace disease. Left lower pneumonia is possible.",
+            "There is right lower airspace disease. Right lower pneumonia is possible.",
+        ),
+        ("side_swapped", "Left lower airspace disease. There is right atelectasis.", None),
+        ("side_swapped", "Left lower airspace disease. There is pneumonia of the LLL.", None),
+        ("side_swapped", "There is airspace disease in the right middle lobe.", None),  # the left lung has none
         ("side_swapped", "There is an effusion in the right base.", "There is an effusion in the left base."),
         ("side_swapped", "There are effusions, left greater than right.", None),
         ("side_swapped", "There is calcification of the left ventricle.", None),
         ("side_swapped", "There is no effusion on the left.", None),
         # Severity, with its article.
-        ("severity_raised", "There is a mild scoliosis of the spine.", "There is a severe scoliosis of the spine."),
+        ("severity_raised", "There is a mild emphysema of the lungs.", "There is a severe emphysema of the lungs."),
+        ("severity_raised", "Mild to moderate emphysema of the lungs.", None),
+        ("severity_raised", "Mild opacities of the lungs, slightly improved.", None),
+        ("severity_raised", "The opacities of the lungs are slightly smaller.", None),  # no degree of the opacities
+        ("severity_raised", "Mild opacity of the lung. Minimal atelectasis or scarring in the lung.", None),
         ("severity_raised", "There is a minimal effusion.", "There is an extensive effusion."),
         ("severity_raised", "Minimal left effusion is seen.", "Extensive left effusion is seen."),
         ("severity_raised", "There is no mild effusion.", None),
@@ -65,6 +113,8 @@ def edited(text: str, kind: str, words: AlterationWords) -> str | None:
             "Cardiac enlargement is identified. The lungs are clear.",
         ),
         ("synonym", "The heart is large.", None),
+        ("synonym", "There is an unchanged heart in the midline of the chest, grossly clear.", None),
+        ("synonym", "The heart is unchanged.", "The heart is without change."),
         ("sentence_order", "The heart is large. The lungs are clear.", "The lungs are clear. The heart is large."),
         ("sentence_order", "There is a nodule. This is in the left lung.", None),  # the second belongs to the first
         ("sentence_order", "1. The heart is large. 2. The lungs are clear.", None),
@@ -93,6 +143,15 @@ def test_what_is_invented_was_not_said_before(words: AlterationWords) -> None:
     assert rest == "IMPRESSION: The lungs are clear."
     everything = " ".join(f"There is {finding.words[0]} in the chest." for finding in words.findings)
     assert edited(everything, "invented", words) is None
+
+
+def test_what_the_report_has_under_another_name_is_not_invented(words: AlterationWords) -> None:
+    text = "There is an opacity in the left lung. The heart is enlarged and the mediastinum is wide."
+    for seed in range(30):
+        (edit,) = alterations(text, words, seed=seed, kinds=["invented"])
+        named = ReadReport(edit.text[len(text) :], words).sentences[0].findings
+        assert not {words.findings[at].name for at in named} & {"pneumonia", "atelectasis", "cardiomegaly"}
+        assert not any(words.findings[at].minor for at in named)
 
 
 def test_what_was_done_is_told_with_the_sentence_before_and_after(words: AlterationWords) -> None:
@@ -170,7 +229,7 @@ def made(reports: list[str], words: AlterationWords) -> list[tuple[str, Alterati
 
 def of_kind(made: list[tuple[str, Alteration]], *kinds: str) -> list[tuple[str, str]]:
     found = [(text, edit.text) for text, edit in made if edit.kind in kinds]
-    assert len(found) >= 20, kinds
+    assert len(found) >= 5, kinds
     return found
 
 

@@ -1,9 +1,9 @@
 """Word lists by which reports are edited to test whether a metric can be trusted, in YAML 1.2."""
 
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from workbench.errors import InputError
 from workbench.formats.yaml_files import read_model
@@ -21,7 +21,28 @@ class _Finding(_Part):
     name: _Phrase
     words: Annotated[_Phrases, Field(min_length=1)]
     critical: bool = False
+    minor: bool = False
+    group: str = ""
+    traces: _Phrases = Field(default_factory=list)
     invented: _Phrase
+
+    @model_validator(mode="after")
+    def _matters_one_way(self) -> Self:
+        if self.critical and self.minor:
+            raise ValueError(f"the finding {self.name!r} is critical and minor; take one out")
+        return self
+
+    def read(self) -> AlteredFinding:
+        """Return the finding with its words in lower case."""
+        return AlteredFinding(
+            name=self.name,
+            words=tuple(map(_low, self.words)),
+            invented=self.invented,
+            critical=self.critical,
+            minor=self.minor,
+            group=self.group,
+            traces=tuple(map(_low, self.traces)),
+        )
 
 
 class _Style(_Part):
@@ -65,10 +86,7 @@ def read_alterations(path: Path) -> AlterationWords:
     return AlterationWords(
         language=file.language,
         marks=frozenset(map(_low, file.marks)),
-        findings=tuple(
-            AlteredFinding(finding.name, tuple(map(_low, finding.words)), finding.invented, finding.critical)
-            for finding in file.findings
-        ),
+        findings=tuple(finding.read() for finding in file.findings),
         unsure=tuple(map(_low, file.unsure)),
         degrees=frozenset(map(_low, file.degrees)),
         places=frozenset(map(_low, file.places)),

@@ -16,16 +16,27 @@ Change = tuple[int, int, str]  # characters start to end, and what stands there 
 _WORD = re.compile(r"\w+")
 _ARTICLE = re.compile(r"\b([Aa])(n?)(\s+)$")
 _SPACE = re.compile(r"\s+")
+# "No change in the opacity" denies no opacity.
+_DENIAL = re.compile(
+    r"\b(?:no|without|negative for|clear of|free of|absence of)\b(?!\s+(?:\w+\s+){0,2}change)", re.IGNORECASE
+)
 
 
 @dataclass(frozen=True, slots=True)
 class AlteredFinding:
-    """A finding: all ways to say it, the sentence that invents it, and whether it is dangerous to miss."""
+    """A finding: all ways to say it, the sentence that invents it, and how much it matters.
+
+    ``traces`` are words that give it away without naming it. Findings of the same ``group`` may be one and the same
+    thing under two names. A ``critical`` finding is dangerous to miss, a ``minor`` one hardly matters.
+    """
 
     name: str
     words: tuple[str, ...]
     invented: str
     critical: bool = False
+    minor: bool = False
+    group: str = ""
+    traces: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -53,6 +64,19 @@ class AlterationWords:
     def finding_of(self) -> Mapping[str, int]:
         """Return the number of the finding that each way to say one belongs to."""
         return {word: at for at, finding in enumerate(self.findings) for word in finding.words}
+
+    @cached_property
+    def about(self) -> tuple[tuple[str, ...], ...]:
+        """Return, for each finding, all words that may speak of it: its own, its traces, and those of its group."""
+        return tuple(
+            tuple(
+                phrase
+                for other in self.findings
+                if other is finding or (finding.group and other.group == finding.group)
+                for phrase in (*other.words, *other.traces)
+            )
+            for finding in self.findings
+        )
 
     @cached_property
     def exchanged(self) -> Mapping[str, str]:
@@ -136,6 +160,15 @@ class ReadReport:
             if (stated := self.stated(finding))
             and len(stated) == sum(finding in sentence.findings for sentence in self.sentences)
         ]
+
+    def speaks_of(self, sentence: Sentence, finding: int) -> bool:
+        """Return whether a sentence may speak of a finding, in whatever words, without plainly denying it."""
+        named = pattern(self.words.about[finding]).search(sentence.text)
+        if named is None:
+            return False
+        denial = _DENIAL.search(sentence.text)
+        turned = pattern(self.words.blockers).search(sentence.text) is not None
+        return denial is None or turned or named.start() < denial.start()
 
     def written(self, said: str) -> str:
         """Return words as this report writes: in lower or upper case where it is, full stops apart where they are."""

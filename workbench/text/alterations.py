@@ -2,8 +2,9 @@
 
 A metric of generated reports should drop for the first and not for the second. Every edit is made by rule, from a word
 list that is independent of any prompt, and says what was done. A rule does an edit only where it is sure of it: only in
-sentences that state a finding without denying or doubting it, and only where the finding stands nowhere else. To a
-report that a kind does not apply to nothing is done, nor to one in another language than the word list's.
+sentences that state a finding without denying or doubting it, and only where the rest of the report says nothing of it
+in other words. Minor findings are left alone: an error about them hardly matters. To a report that a kind does not
+apply to nothing is done, nor to one in another language than the word list's.
 
 Significant kinds:
 
@@ -11,7 +12,7 @@ Significant kinds:
 - ``critical_missed``: the same with a finding that is dangerous to miss;
 - ``invented``: a finding is added of which the report says nothing;
 - ``negated``: a finding is denied instead of stated;
-- ``side_swapped``: left becomes right, or right left, wherever the finding is stated;
+- ``side_swapped``: left becomes right, or right left, wherever the report speaks of the finding;
 - ``severity_raised``: a mild or moderate finding becomes a severe one.
 
 Harmless kinds:
