@@ -1,6 +1,7 @@
 """Trying a prompt file and taking suggestions from the command line."""
 
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 
@@ -95,3 +96,19 @@ def test_a_language_model_is_asked_for_one_finding_and_never_by_a_search(workben
     assert "asks no language model" in search.err
     rules = workbench("prompt", "suggest", "1", "--by", "rules", "--finding", "fracture", "--study", study)
     assert "rules asks no language model" in rules.err
+
+
+def test_an_adjudicator_signs_a_scored_revision(workbench: Run, study: str, tmp_path: Path) -> None:
+    file = tmp_path / "mended.md"
+    text = workbench("prompt", "show", "4", "--study", study).out
+    file.write_text(re.sub("^title: .*", "title: Mended", text, count=1, flags=re.MULTILINE), encoding="utf-8")
+    workbench("user", "add", "Dr. B", "--role", "adjudicator", "--study", study)
+    assert workbench("prompt", "import", str(file), "-m", "title", "--study", study).code == 0
+    early = workbench("prompt", "sign", "5", "--as", "Dr. B", "--study", study)
+    assert (early.code, "Revision 5 has no score on development-1 yet" in early.err) == (1, True), early.err
+    assert workbench("run", "--prompt", "5", "--cohort", "development", "--study", study).code == 0
+    assert workbench("evaluate", "--prompt", "5", "--cohort", "development", "--study", study).code == 0
+    signed = workbench("prompt", "sign", "5", "--as", "Dr. B", "--comment", "read all", "--study", study, "--json")
+    assert signed.code == 0, signed.err
+    assert (signed.json["revision"], signed.json["by"]) == (5, "Dr. B")
+    assert workbench("prompt", "sign", "5", "--as", "Dr. B", "--study", study).code != 0

@@ -15,6 +15,7 @@ from workbench.prompting.diff import diff_guidance, diff_text
 from workbench.prompting.files import prompt_text
 from workbench.workflow import accept as accepting
 from workbench.workflow import browse, prompts, reference
+from workbench.workflow.history import history
 from workbench.workflow.opening import open_study
 from workbench.workflow.run import recorded
 from workbench.workflow.score import Score, find_score
@@ -199,7 +200,7 @@ def sign(
     """
     opened = open_study(study)
     actor = opened.actor(as_name)
-    score = score_of(opened, actor, revision=revision, reference_name=reference_name, labeler=labeler)
+    score = _score_to_sign(opened, actor, revision=revision, reference_name=reference_name, labeler=labeler)
     made = accepting.sign_second(opened, actor, score, comment=comment)
     Output(as_json).answer(
         {"revision": score.prepared.number, "by": made.actor, "at": made.at.isoformat(), "comment": made.comment},
@@ -219,10 +220,25 @@ def score_of(opened: Study, actor: Actor, *, revision: str | None, reference_nam
     prepared = recorded(opened, actor, cohort=cohort, revision=revision, labeler=labeler)
     score = find_score(opened, actor, prepared, ref)
     if score is None:
-        raise InputError(
-            f"Revision {prepared.number} has no score on {ref.name} yet; score it with "
-            f"`workbench evaluate --prompt {prepared.number} --cohort {cohort}`."
-        )
+        raise _unscored(prepared.number, ref.name, cohort)
+    return score
+
+
+def _unscored(number: int, reference_name: str, cohort: str) -> InputError:
+    return InputError(
+        f"Revision {number} has no score on {reference_name} yet; score it with "
+        f"`workbench evaluate --prompt {number} --cohort {cohort}`."
+    )
+
+
+def _score_to_sign(opened: Study, actor: Actor, *, revision: str, reference_name: str | None, labeler: str) -> Score:
+    """Return the score that the page Accept shows: an adjudicator, who may not score a run, signs one too."""
+    ref = reference.get_reference(opened, actor, reference_name)
+    wanted = prompts.find_record(opened, revision)
+    rows = history(opened, actor, ref, labeler=opened.labeler(labeler), accepted_only=False)
+    score = next((row.score for row in rows if row.revision.prompt_hash == wanted.prompt_hash), None)
+    if score is None:
+        raise _unscored(wanted.number, ref.name, reference.cohort_of(opened, ref).name)
     return score
 
 
