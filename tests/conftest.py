@@ -15,6 +15,7 @@ from hypothesis import HealthCheck, settings
 settings.register_profile("any machine", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("any machine")
 
+NO_NETWORK = 75  # how only_loopback.py says so
 ROOT = Path(__file__).resolve().parents[1]
 
 
@@ -70,20 +71,23 @@ def run_with_only_loopback() -> Callable[..., dict[str, Any]]:
     """Runs a command where only loopback is reached; see tests/models/only_loopback.py.
 
     ``run_with_only_loopback(*command, env=...)`` returns ``code``, ``output`` and ``left``: the addresses beyond this
-    computer that the command or its children sent packets for. Skips where no network of its own can be made.
+    computer that the command or its children sent packets for. Skips where no network of its own can be made, and only
+    there: a command that takes longer than ``seconds``, or a watcher that breaks, is an error.
     """
 
-    def run(*command: str, env: Mapping[str, str]) -> dict[str, Any]:
+    def run(*command: str, env: Mapping[str, str], seconds: float = 300) -> dict[str, Any]:
         script = ROOT / "tests" / "models" / "only_loopback.py"
-        unshare = ["unshare", "--map-root-user", "--net", sys.executable, str(script)]
+        unshare = ["unshare", "--map-root-user", "--net", sys.executable, str(script), str(seconds)]
         try:
             done = subprocess.run(
                 [*unshare, *command], capture_output=True, text=True, timeout=400, check=False, env=env, cwd=ROOT
             )
         except FileNotFoundError:
             pytest.skip("this system has no unshare, so no network of its own can be made")
-        if not done.stdout:
+        if done.returncode == NO_NETWORK or done.stderr.startswith("unshare:"):
             pytest.skip(f"this system lets nobody make a network of its own: {done.stderr.strip()[-200:]}")
+        if done.returncode:
+            raise RuntimeError(f"what watches the network ended with {done.returncode}: {done.stderr.strip()[-500:]}")
         return dict(json.loads(done.stdout))
 
     return run

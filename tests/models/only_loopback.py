@@ -1,10 +1,11 @@
 """Runs a command where there is only loopback, and tells every packet that it or its children tried to send elsewhere.
 
-    unshare --map-root-user --net python tests/models/only_loopback.py COMMAND ARGUMENT...
+    unshare --map-root-user --net python tests/models/only_loopback.py SECONDS COMMAND ARGUMENT...
 
 In the new network namespace all addresses but this computer's lead into a tunnel that nobody is at the other end of;
 what comes out of it is what would have left the computer. Prints one JSON object: {"code": exit code, "left":
-[addresses that packets were for], "output": what the command printed}.
+[addresses that packets were for], "output": what the command printed}. Exits with 75 where there is no tunnel to be
+had, and fails where the command takes longer than SECONDS.
 """
 
 import ctypes
@@ -22,7 +23,7 @@ _TUNSETIFF, _IFF_TUN, _IFF_NO_PI = 0x400454CA, 0x0001, 0x1000
 _SIOCSIFADDR, _SIOCADDRT, _SIOCGIFFLAGS, _SIOCSIFFLAGS, _SIOCGIFINDEX = 0x8916, 0x890B, 0x8913, 0x8914, 0x8933
 _UP = 0x1 | 0x40  # and running
 _NAME = b"out0"
-
+NO_NETWORK = 75
 
 _DEVICE = ctypes.create_string_buffer(_NAME)
 
@@ -68,7 +69,12 @@ def destination(packet: bytes) -> str | None:
 
 def main() -> None:
     """Run the command and print what left."""
-    tunnel = open_tunnel()
+    try:
+        tunnel = open_tunnel()
+    except OSError as error:
+        print(f"there is no tunnel to be had: {error}", file=sys.stderr)  # noqa: T201
+        sys.exit(NO_NETWORK)
+    seconds, *command = sys.argv[1:]
     left: list[str] = []
 
     def drain() -> None:
@@ -78,7 +84,7 @@ def main() -> None:
                 left.append(address)
 
     threading.Thread(target=drain, daemon=True).start()
-    done = subprocess.run(sys.argv[1:], capture_output=True, text=True, timeout=300, check=False)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=float(seconds), check=False)
     print(json.dumps({"code": done.returncode, "left": left, "output": done.stdout + done.stderr}))  # noqa: T201
 
 

@@ -7,6 +7,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 ELSEWHERE = "203.0.113.9"  # an address that documents may use and nobody has
 LEADS_ASTRAY = ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "OPENAI_BASE_URL", "ANTHROPIC_BASE_URL")
 ENVIRONMENT = {
@@ -32,6 +34,13 @@ def test_what_leaves_is_seen_of_child_processes_too(run_with_only_loopback: Call
     """
     result = run_with_only_loopback(sys.executable, "-c", textwrap.dedent(code), env=ENVIRONMENT)
     assert result["left"] == [ELSEWHERE, "192.0.2.1", "2001:db8::5"]
+
+
+def test_a_command_that_hangs_is_an_error_and_no_reason_to_skip(
+    run_with_only_loopback: Callable[..., dict[str, Any]],
+) -> None:
+    with pytest.raises(RuntimeError, match="TimeoutExpired|timed out"):
+        run_with_only_loopback(sys.executable, "-c", "import time; time.sleep(60)", env=ENVIRONMENT, seconds=0.5)
 
 
 ASK = """
