@@ -66,6 +66,18 @@ def test_answers_of_another_labelling_are_kept_and_refused(tmp_path: Path) -> No
     assert ((tmp_path / "j").read_bytes(), (tmp_path / "mine.txt").read_text()) == (before, '{"a": 1}\n')
 
 
+def test_one_that_got_no_answer_keeps_no_place(tmp_path: Path) -> None:
+    with open_journal(tmp_path / "j", "me"):
+        header = (tmp_path / "j").read_bytes()
+    assert not (tmp_path / "j").exists()
+    (tmp_path / "j").write_bytes(header)  # as a kill leaves it
+    with open_journal(tmp_path / "j", "you") as journal:
+        journal.add(3, "r3", "Other.", ONE)
+    with open_journal(tmp_path / "j", "you") as journal:
+        assert journal.take(3, "r3", "Other.") == ONE
+    assert (tmp_path / "j").exists()
+
+
 def test_a_line_that_was_changed_is_named(tmp_path: Path) -> None:
     fill(tmp_path / "j")
     (tmp_path / "j").write_text((tmp_path / "j").read_text().replace("[7,", "7,"))

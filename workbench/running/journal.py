@@ -55,7 +55,8 @@ class Journal:
 def open_journal(path: Path, owner: str, *, first: int = 0) -> Iterator[Journal]:
     """Give the file of answers at ``path``, made when it is missing, with those it holds from report ``first`` on.
 
-    A last line that was being written when the process was killed is left out.
+    A last line that was being written when the process was killed is left out. One that holds no answer in the end is
+    taken away: nothing was paid for, and it would keep the place from another labelling.
 
     Args:
         path: the file.
@@ -70,26 +71,37 @@ def open_journal(path: Path, owner: str, *, first: int = 0) -> Iterator[Journal]
         path.touch()
     except OSError as error:
         raise InputError(f"{path} cannot be written: {error.strerror or error}.") from None
-    with alone(path), path.open("r+b") as file:
-        known, end = _read(path, file, owner, first)
-        file.seek(end)
-        file.truncate()
-        if not end:
-            file.write(_line({"holds": _KIND, "of": owner}))
-            file.flush()
-        yield Journal(file, known)
+    header = _line({"holds": _KIND, "of": owner})
+    with alone(path):
+        try:
+            with path.open("r+b") as file:
+                known, end = _read(path, file, owner, first)
+                file.seek(end)
+                file.truncate()
+                if not end:
+                    file.write(header)
+                    file.flush()
+                yield Journal(file, known)
+        finally:
+            if path.exists() and path.stat().st_size == len(header) and path.read_bytes() == header:
+                path.unlink()
 
 
 def _read(path: Path, file: BinaryIO, owner: str, first: int) -> tuple[dict[int, tuple[str, Answer]], int]:
     """Return the answers by report number, and where the last whole line ends."""
     known: dict[int, tuple[str, Answer]] = {}
-    end = 0
+    end, is_own = 0, True
     for row, line in enumerate(file, start=1):
         if not line.endswith(b"\n"):
             break
         try:
             if row == 1:
-                _require_own(path, json.loads(line), owner)
+                is_own = _is_own(path, json.loads(line), owner)
+            elif not is_own:
+                raise ConflictError(
+                    f"{path} keeps answers that were given to another source, prompt or labeler; go on with those, "
+                    "delete it, or write the labels elsewhere."
+                )
             else:
                 number, key, said, *usage = json.loads(line)
                 if number >= first:
@@ -99,17 +111,13 @@ def _read(path: Path, file: BinaryIO, owner: str, first: int) -> tuple[dict[int,
                 f"{path}, line {row}, is no answer that was written there; delete the file to ask for all again."
             ) from None
         end += len(line)
-    return known, end
+    return known, end if is_own else 0  # of another labelling that was ended before its first answer
 
 
-def _require_own(path: Path, header: object, owner: str) -> None:
+def _is_own(path: Path, header: object, owner: str) -> bool:
     if not isinstance(header, dict) or header.get("holds") != _KIND:
         raise InputError(f"{path} is not a file of answers; move it away, or write the labels elsewhere.")
-    if header.get("of") != owner:
-        raise ConflictError(
-            f"{path} keeps answers that were given to another source, prompt or labeler; go on with those, delete it, "
-            "or write the labels elsewhere."
-        )
+    return header.get("of") == owner
 
 
 def _line(value: object) -> bytes:
