@@ -57,6 +57,13 @@ def test_pace_and_place_of_the_file_do_not_change_the_identity_and_its_content_d
     assert settings_of("s", kind="scripted", file=third).hash != base.hash
 
 
+@pytest.mark.parametrize("given", ["sk-proj-CANARY", "", "2CANARY", "CANARY KEY", "CANARY\n", "CANARY=1"])
+def test_a_key_in_the_place_of_its_variables_name_is_refused_and_not_repeated(given: str) -> None:
+    with pytest.raises(InputError, match="is no name of an environment variable") as refused:
+        settings_of("m", kind="openai", model="m", api_key_env=given)
+    assert "CANARY" not in str(refused.value)
+
+
 def test_a_file_that_has_changed_since_is_refused(tmp_path: Path) -> None:
     file = tmp_path / "replies.jsonl"
     file.write_text(REPLY, encoding="utf-8")

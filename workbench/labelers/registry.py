@@ -1,6 +1,7 @@
 """Labelers by kind. What a kind needs is imported when it is used: provider libraries take seconds to load."""
 
 import os
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -25,6 +26,7 @@ T = TypeVar("T")
 # A key is looked up here when the settings name no variable, and then only for the provider's own address: a key for
 # one server is nobody else's business.
 _KEY_VARIABLES = MappingProxyType({"openai": "OPENAI_API_KEY", "anthropic": "ANTHROPIC_API_KEY"})
+_VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _SERVER_SETTINGS = ("base_url", "model", "temperature", "seed", "max_tokens", "api_key_env")
 _COST_SETTINGS = ("context_tokens", "price")
 
@@ -160,6 +162,11 @@ def settings_of(
     Raises:
         InputError: the kind is unknown, lacks something, or is given something it has no use for or that is wrong.
     """
+    if api_key_env is not None and not _VARIABLE.fullmatch(api_key_env):
+        raise InputError(
+            f"Labeler {name}: its api_key_env is no name of an environment variable (letters, digits and underscores, "
+            "the first no digit); write the key into such a variable and its name here."
+        )
     given = LabelerSettings(
         name=name,
         kind=kind,
