@@ -609,6 +609,19 @@ def test_a_file_of_answers_with_anything_wrong_is_refused_whole(
     assert run.progress(it, prepared).done == 0
 
 
+def test_the_file_of_requests_is_no_file_of_answers(
+    written: tuple[Study, Any, list[str]], lead: Actor, tmp_path: Path
+) -> None:
+    it, prepared, lines = written
+    with pytest.raises(InputError, match=r"line 1, is a request and no answer.* Nothing was taken in\.$"):
+        batches.take_results(it, lead, prepared, tmp_path / "requests.jsonl")
+    (tmp_path / "mixed.jsonl").write_text("\n".join([answered(lines[0], []), *lines[1:]]) + "\n", encoding="utf-8")
+    with pytest.raises(InputError, match="line 2, is a request and no answer"):
+        batches.take_results(it, lead, prepared, tmp_path / "mixed.jsonl")
+    done = run.progress(it, prepared)
+    assert (done.done, done.failed, done.unanswered) == (0, {}, 0)
+
+
 def test_a_file_of_requests_is_not_written_for_anthropic_or_for_nothing(
     make_run: Callable[..., Any], lead: Actor, tmp_path: Path
 ) -> None:

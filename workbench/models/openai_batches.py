@@ -83,6 +83,21 @@ class _Line(BaseModel):
     error: JsonValue = None
 
 
+class _Request(BaseModel):
+    custom_id: str
+    body: dict[str, JsonValue]
+    response: None = None
+
+
+def is_request(line: bytes) -> bool:
+    """Return whether a line is a request of a batch, which has a body of its own, and no answer to one."""
+    try:
+        _Request.model_validate_json(line)
+    except ValidationError:
+        return False
+    return True
+
+
 class OpenAIBatches:
     """Hands batches over through the official client; see ``BatchServer``."""
 

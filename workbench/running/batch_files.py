@@ -15,8 +15,8 @@ from workbench.errors import InputError
 from workbench.formats.writing import replacing_path
 from workbench.labelers.registry import Batching
 from workbench.models.base import CallError
-from workbench.models.batches import whole_lines
-from workbench.models.openai_batches import OpenAIBatches
+from workbench.models.batches import BatchAnswer, whole_lines
+from workbench.models.openai_batches import OpenAIBatches, is_request
 from workbench.running import liveness
 from workbench.running.batch_requests import by_name, encoded_requests, sort_out
 from workbench.running.batching import Collected, outcome
@@ -122,10 +122,7 @@ def _read(
         with path.open("rb") as file:
             for row, line in enumerate(whole_lines(file), start=1):
                 digest.update(line)
-                try:
-                    answer = server.answer(line)
-                except CallError:
-                    raise _no_answer(path, row, line) from None
+                answer = _answer(path, row, line, server)
                 name = answer.id[:_SHOWN].encode("utf-8", "replace").decode()
                 if answer.id not in asked:
                     raise InputError(
@@ -147,6 +144,19 @@ def _read(
     if not results:
         raise InputError(f"{path} holds no answer.")
     return digest.hexdigest(), results
+
+
+def _answer(path: Path, row: int, line: bytes, server: OpenAIBatches) -> BatchAnswer:
+    try:
+        answer = server.answer(line)
+    except CallError:
+        raise _no_answer(path, row, line) from None
+    if is_request(line):
+        raise InputError(
+            f"{path}, line {row}, is a request and no answer; give the file that the tool made of the requests. "
+            "Nothing was taken in."
+        )
+    return answer
 
 
 def _no_answer(path: Path, row: int, line: bytes) -> InputError:
