@@ -235,6 +235,19 @@ def test_a_labeler_that_cannot_be_made_is_told(ask: Ask) -> None:
     assert (got, stopped) == ([], "Labeler fake needs its key.")
 
 
+def test_a_server_that_does_not_answer_is_waited_for_once_and_not_by_each_in_flight(ask: Ask) -> None:
+    class Hung(FakeLabeler):
+        async def make(self, _pool: Pool) -> FakeLabeler:
+            self.made += 1
+            await asyncio.sleep(0.01)
+            raise CallError("The server gave no whole answer.", Trouble.CONNECTION)
+
+    labeler = Hung()
+    assert labeler.settings.concurrency > 1
+    assert ask(rows(10), labeler)[:2] == ([], "The server gave no whole answer.")
+    assert labeler.made == 1
+
+
 def test_not_too_many_wait_for_one_that_is_slow(ask: Ask) -> None:
     read = 0
     holding = asyncio.Event()

@@ -92,6 +92,7 @@ class Asking:
         self._cap = cap or Cap()
         self._pool = Pool(settings.concurrency)
         self._labeler: Labeler | None = None
+        self._unmade: WorkbenchError | None = None  # why it could not be made
         self._making, self._alone = asyncio.Lock(), asyncio.Lock()
         self._changed, self._room = asyncio.Event(), asyncio.Event()
         self._workers: list[asyncio.Task[None]] = []
@@ -215,6 +216,12 @@ class Asking:
 
     async def _made(self) -> Labeler:
         async with self._making:
+            if self._unmade is not None:  # whoever waited meanwhile would only find out the same, after as long a wait
+                raise self._unmade
             if self._labeler is None:
-                self._labeler = await self._make(self._pool)
+                try:
+                    self._labeler = await self._make(self._pool)
+                except WorkbenchError as error:
+                    self._unmade = error
+                    raise
             return self._labeler
