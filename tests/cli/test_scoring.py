@@ -92,3 +92,42 @@ def test_what_is_wrong_is_told_in_a_line(
     assert done.code == 1
     assert told in done.err
     assert len(done.err.splitlines()) == 1
+
+
+def test_a_score_that_fails_leaves_no_data_set(workbench: Run, study: str, pairs: Path, tmp_path: Path) -> None:
+    bad = tmp_path / "bad.csv"
+    bad.write_text("study_id,reference\n1,Clear.\n")
+    failed = workbench("score", "--reference", str(pairs), "--generated", str(bad), "--study", study)
+    assert (failed.code, "holds no generated report" in failed.err) == (1, True)
+    assert workbench("score", "--reference", str(pairs), "--study", study).code == 1
+    assert workbench("leaderboard", "--list", "--study", study, "--json").json["data_sets"] == []
+
+
+def test_references_are_known_by_one_name(workbench: Run, study: str, pairs: Path, tmp_path: Path) -> None:
+    files = ["--reference", str(pairs), "--generated", str(pairs), "--study", study]
+    assert workbench("score", *files, "--data-set", "d").code == 0
+    refused = workbench("score", *files, "--data-set", "nc")
+    assert refused.code == 1
+    assert "These references are the data set d already; use that name instead of nc." in refused.err
+    told = workbench("score", *files)
+    assert told.code == 0, told.err
+    assert "mine.csv are the data set d." in told.err
+
+
+def test_files_in_another_encoding_are_read_by_its_name(workbench: Run, study: str, pairs: Path) -> None:
+    pairs.write_bytes(
+        "study_id,reference,generated\n1,胸腔积液 pleural effusion.,Pleural effusion.\n".encode("gb18030")
+    )
+    files = ["--reference", str(pairs), "--generated", str(pairs), "--study", study]
+    assert workbench("score", *files).code == 1
+    done = workbench("score", *files, "--encoding", "gb18030")
+    assert done.code == 0, done.err
+
+
+def test_a_data_set_with_two_tasks_is_asked_for_by_task(workbench: Run, study: str, pairs: Path) -> None:
+    files = ["--reference", str(pairs), "--generated", str(pairs), "--study", study]
+    for task in ("findings", "findings+impression"):
+        assert workbench("score", *files, "--data-set", "rr", "--task", task).code == 0
+    told = workbench("leaderboard", "rr", "--study", study)
+    assert told.code == 1
+    assert "rr is there for findings and for findings+impression; say which with --task." in told.err

@@ -567,6 +567,10 @@ CALLS = {
     "systems.add_systems": Call(
         lambda w, a: systems.add_systems(w.study, a, _data_set(w), [systems.System(_pairs(w))]), **_results(EDITORS)
     ),
+    "systems.add_scored": Call(
+        lambda w, a: systems.add_scored(w.study, a, systems.System(_pairs(w)), [systems.System(_pairs(w))]),
+        **_results(EDITORS),
+    ),
     "systems.data_sets": Call(lambda w, a: systems.data_sets(w.study, a), **_results(EVERYBODY)),
     "systems.find_data_set": Call(lambda w, a: systems.find_data_set(w.study, a), **_results(EVERYBODY)),
     "systems.submissions": Call(lambda w, a: systems.submissions(w.study, a, _data_set(w)), **_system_scores()),

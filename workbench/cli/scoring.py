@@ -11,7 +11,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemaini
 from rich.progress import Progress as Bar
 from rich.table import Table
 
-from workbench.cli.options import AsOption, JsonOption, StudyOption
+from workbench.cli.options import AsOption, EncodingOption, JsonOption, StudyOption
 from workbench.cli.output import Output, figure, table
 from workbench.domain.actors import Actor
 from workbench.errors import InputError, WorkbenchError
@@ -56,6 +56,7 @@ def score_command(
         list[str] | None,
         typer.Option(help="Which column holds what: id=, generated=, reference= or patient=COLUMN."),
     ] = None,
+    encoding: EncodingOption = "utf-8",
     revision: RevisionOption = None,
     labeler: LabelerOption = "rules",
     max_tokens: Annotated[int | None, typer.Option(min=0, help="Stop a model before it has taken more.")] = None,
@@ -79,13 +80,17 @@ def score_command(
     opened = open_study(study)
     actor, said = opened.actor(as_name), Output(as_json)
     columns = _columns(column or [])
+    named = _named(generated or [], system or [], columns, encoding)
     if reference is not None:
-        known = systems.add_data_set(opened, actor, reference, name=data_set, task=task, columns=columns)
+        side = System(reference, data_set, columns=columns, encoding=encoding)
+        known, taken = systems.add_scored(opened, actor, side, named, task=task)
+        if known.name != (data_set or reference.stem):
+            said.tell(f"The references of {reference} are the data set {known.name}.")
     elif data_set is not None:
         known = systems.find_data_set(opened, actor, data_set, task)
+        taken = systems.add_systems(opened, actor, known, named)
     else:
         raise InputError("Say which reference reports with --reference FILE, or which data set with --data-set NAME.")
-    taken = systems.add_systems(opened, actor, known, _named(generated or [], system or [], columns))
     for each in taken:
         said.tell(_taken(each))
     cap = Cap(max_tokens, max_cost)
@@ -153,10 +158,11 @@ def _columns(given: list[str]) -> dict[str, str]:
     return {name: column for name, _, column in pairs}
 
 
-def _named(files: list[Path], names: list[str], columns: dict[str, str]) -> list[System]:
+def _named(files: list[Path], names: list[str], columns: dict[str, str], encoding: str) -> list[System]:
     if len(names) > len(files):
         raise InputError(f"{len(names)} names of systems do not go with {len(files)} files; give --system per file.")
-    return [System(path, names[i] if i < len(names) else None, columns=columns) for i, path in enumerate(files)]
+    padded = [*names, *[None] * (len(files) - len(names))]
+    return [System(f, name, columns=columns, encoding=encoding) for f, name in zip(files, padded, strict=True)]
 
 
 def _taken(each: TakenIn) -> str:

@@ -42,13 +42,13 @@ def draw(here: Here, known: list[DataSetRecord]) -> None:
     ready = bool(generated) and (chosen != _NEW or reference is not None)
     if st.button("Score them", type="primary", icon=":material/leaderboard:", disabled=not ready):
         with widgets.explained(), ExitStack() as files, st.spinner("Taking the reports in"):
-            data_set = by_name.get(chosen)
-            if data_set is None and reference is not None:
-                path = files.enter_context(uploads.on_disk(reference))
-                data_set = systems.add_data_set(here.study, here.actor, path, name=name.strip() or None, task=task)
-            assert data_set is not None  # noqa: S101 - the button is off until one of the two is there
             paths = [System(files.enter_context(uploads.on_disk(upload))) for upload in generated]
-            taken = systems.add_systems(here.study, here.actor, data_set, paths)
+            if reference is None:
+                data_set = by_name[chosen]
+                taken = systems.add_systems(here.study, here.actor, data_set, paths)
+            else:
+                side = System(files.enter_context(uploads.on_disk(reference)), name.strip() or None)
+                data_set, taken = systems.add_scored(here.study, here.actor, side, paths, task=task)
             st.session_state["leaderboard.data_set"] = data_set.hash
             state.say(" ".join(map(_told, taken)))
             st.rerun()

@@ -1,13 +1,14 @@
 """Report generators and the data sets they are scored on: taken in, and read back."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
+from sqlite3 import Connection
 
 from workbench.domain.actors import Actor, Role
 from workbench.domain.hashing import content_hash
-from workbench.errors import InputError, NotFoundError
+from workbench.errors import ConflictError, InputError, NotFoundError
 from workbench.formats.systems import TASKS, Generated, read_generated
 from workbench.storage import leaderboard as store
 from workbench.storage.leaderboard import DataSetRecord, StudyText, SubmissionRecord
@@ -19,12 +20,16 @@ DEFAULT_TASK = "findings+impression"
 
 @dataclass(frozen=True, slots=True)
 class System:
-    """A system to take in: the file that holds what it wrote, and its name (the file's without ending when None)."""
+    """A system to take in: the file that holds what it wrote, and its name (the file's without ending when None).
+
+    ``form``, ``columns`` and ``encoding`` are those of the file, as ``formats.systems.read_generated`` takes them.
+    """
 
     path: Path
     name: str | None = None
     form: str | None = None
     columns: Mapping[str, str] | None = None
+    encoding: str = "utf-8"
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +58,7 @@ def add_data_set(
     task: str = DEFAULT_TASK,
     form: str | None = None,
     columns: Mapping[str, str] | None = None,
+    encoding: str = "utf-8",
 ) -> DataSetRecord:
     """Take the reference reports of a file in as a data set; the same again is the same data set.
 
@@ -64,23 +70,69 @@ def add_data_set(
         task: what is scored, one of ``TASKS``: the findings section alone, or findings and impression.
         form: of the file; by its ending when None.
         columns: which column holds what, where it is not one of the usual names.
+        encoding: of the file.
 
     Raises:
         InputError: the file cannot be read as said, or holds no reference report.
-        ConflictError: a data set of that name and task has other references.
+        ConflictError: a data set of that name and task has other references, or these references have another name.
         RightsError: the person is no lead or admin, or rates in an open round.
     """
     _require(study, actor, "take in a data set of reports")
+    record, studies = _data_set(actor, System(path, name, form, columns, encoding), task)
+    with study.database.write() as conn:
+        return _keep(conn, record, studies, named=name is not None)
+
+
+def add_scored(
+    study: Study, actor: Actor, reference: System, systems: Sequence[System], *, task: str = DEFAULT_TASK
+) -> tuple[DataSetRecord, list[TakenIn]]:
+    """Take in reference reports and what systems wrote of them, everything or nothing.
+
+    Args:
+        study: the study.
+        actor: a lead or admin.
+        reference: the file of the references; its name is that of the data set.
+        systems: none is enough where the data set is known with some.
+        task: what is scored, one of ``TASKS``.
+
+    Raises:
+        InputError: as ``add_data_set`` and ``add_systems``, or no system is there in the end.
+        ConflictError: as ``add_data_set``.
+        RightsError: the person is no lead or admin, or rates in an open round.
+    """
+    _require(study, actor, "take in generated reports")
+    record, studies = _data_set(actor, reference, task)
+    names = _names(systems)
+    files = [_fitting(record, {s.id for s in studies}, system) for system in systems]
+    with study.database.write() as conn:
+        kept = _keep(conn, record, studies, named=reference.name is not None)
+        taken = _add(conn, actor, kept, names, files)
+        if not store.submissions(conn, kept.hash):
+            raise InputError(f"No system has submitted anything for {kept.name} yet; give its reports too.")
+    return kept, taken
+
+
+def _data_set(actor: Actor, file: System, task: str) -> tuple[DataSetRecord, list[StudyText]]:
+    path = file.path
     if task not in TASKS:
         raise InputError(f"There is no task {task}; choose {' or '.join(TASKS)}.")
-    read = read_generated(path, form, columns=columns)
+    read = read_generated(path, file.form, columns=file.columns, encoding=file.encoding)
     if not any((text or "").strip() for text in read.references.values()):
         raise InputError(f"{path} holds no reference report; its column should be called reference, or be named.")
     studies = [StudyText(i, read.patients.get(i, i), text) for i, text in sorted(read.references.items())]
     identity = content_hash("data-set", {"task": task, "studies": [[s.id, s.patient_id, s.reference] for s in studies]})
-    record = DataSetRecord(identity, name or path.stem, task, read.file, actor.name, datetime.now(UTC))
-    with study.database.write() as conn:
-        return store.add_data_set(conn, record, studies)
+    name = file.name or path.stem
+    return DataSetRecord(identity, name, task, read.file, actor.name, datetime.now(UTC)), studies
+
+
+def _keep(conn: Connection, record: DataSetRecord, studies: Sequence[StudyText], *, named: bool) -> DataSetRecord:
+    """Keep a data set; a name that somebody gave has to be the one that it has."""
+    kept = store.add_data_set(conn, record, studies)
+    if named and kept.name != record.name:
+        raise ConflictError(
+            f"These references are the data set {kept.name} already; use that name instead of {record.name}."
+        )
+    return kept
 
 
 def add_systems(study: Study, actor: Actor, data_set: DataSetRecord, systems: Sequence[System]) -> list[TakenIn]:
@@ -92,45 +144,57 @@ def add_systems(study: Study, actor: Actor, data_set: DataSetRecord, systems: Se
         RightsError: the person is no lead or admin, or rates in an open round.
     """
     _require(study, actor, "take in generated reports")
+    names = _names(systems)
+    with study.database.read() as conn:
+        known = {s.id for s in store.studies(conn, data_set.hash)}
+    files = [_fitting(data_set, known, system) for system in systems]
+    with study.database.write() as conn:
+        return _add(conn, actor, data_set, names, files)
+
+
+def _names(systems: Sequence[System]) -> list[str]:
     names = [(system.name or system.path.stem).strip() for system in systems]
     if twice := next((name for name in names if names.count(name) > 1), None):
         raise InputError(f"Two systems are called {twice}; rename a file, or give each a name of its own.")
     if not all(names):
         raise InputError("A system has a blank name; write it out.")
-    with study.database.read() as conn:
-        known = {s.id: s.reference for s in store.studies(conn, data_set.hash)}
-    files = [_fitting(data_set, known, system) for system in systems]
+    return names
+
+
+def _add(
+    conn: Connection, actor: Actor, data_set: DataSetRecord, names: Sequence[str], files: Sequence[Generated]
+) -> list[TakenIn]:
+    known = {s.id: s.reference for s in store.studies(conn, data_set.hash)}
     done = []
-    with study.database.write() as conn:
-        for name, read in zip(names, files, strict=True):
-            texts = {i: text for i, text in read.studies.items() if i in known}
-            new = store.add_submission(
-                conn,
-                data_set.hash,
-                name,
-                texts,
-                text_hash=content_hash("submission", sorted(texts.items())),
-                file=read.file,
-                actor=actor.name,
-                at=datetime.now(UTC),
-            )
-            written = [text for text in texts.values() if text is not None]
-            empty = sum(not text.strip() for text in written)
-            missing = len(known) - len(written)
-            unknown = len(read.studies) - len(texts)
-            other = sum(i in known and text != known[i] for i, text in read.references.items() if text is not None)
-            done.append(TakenIn(name, read.file, len(written) - empty, empty, missing, unknown, other, new))
+    for name, read in zip(names, files, strict=True):
+        texts = {i: text for i, text in read.studies.items() if i in known}
+        new = store.add_submission(
+            conn,
+            data_set.hash,
+            name,
+            texts,
+            text_hash=content_hash("submission", sorted(texts.items())),
+            file=read.file,
+            actor=actor.name,
+            at=datetime.now(UTC),
+        )
+        written = [text for text in texts.values() if text is not None]
+        empty = sum(not text.strip() for text in written)
+        missing = len(known) - len(written)
+        unknown = len(read.studies) - len(texts)
+        other = sum(i in known and text != known[i] for i, text in read.references.items() if text is not None)
+        done.append(TakenIn(name, read.file, len(written) - empty, empty, missing, unknown, other, new))
     return done
 
 
-def _fitting(data_set: DataSetRecord, known: Mapping[str, str | None], system: System) -> Generated:
-    read = read_generated(system.path, system.form, columns=system.columns)
+def _fitting(data_set: DataSetRecord, known: Set[str], system: System) -> Generated:
+    read = read_generated(system.path, system.form, columns=system.columns, encoding=system.encoding)
     if not read.studies:
         raise InputError(
             f"{system.path} holds no generated report; its column should be called generated or model_prediction, or "
             "be named."
         )
-    if not known.keys() & read.studies.keys():
+    if not known & read.studies.keys():
         first = next(iter(read.studies))
         raise InputError(
             f"{system.path}: none of its studies is in the data set {data_set.name}; its first is {first}, the data "
@@ -164,6 +228,9 @@ def find_data_set(study: Study, actor: Actor, name: str | None = None, task: str
         )
     fits = [d for d in known if name is None or d.name == name or (len(name) >= 6 and d.hash.startswith(name))]
     fits = [d for d in fits if task is None or d.task == task]
+    tasks = [d.task for d in fits]
+    if len(fits) > 1 and name is not None and len({d.name for d in fits}) == 1:
+        raise NotFoundError(f"{fits[0].name} is there for {' and for '.join(tasks)}; say which with --task.")
     if not fits or (name is not None and len(fits) > 1):
         listed = ", ".join(f"{d.name} ({d.task})" for d in known)
         raise NotFoundError(f"There is no data set {name or task}, or several; the study has {listed}.")
