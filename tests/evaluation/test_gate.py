@@ -30,7 +30,7 @@ def test_a_perfect_revision_passes_every_check() -> None:
     assert found["accuracy"].sentence == (
         'Accuracy is at least 0.90 for all of 2 findings; answering "absent" every time would reach it for 0 of 2.'
     )
-    assert "no parent" in found["macro_f1"].sentence
+    assert "no accepted revision to compare with" in found["macro_f1"].sentence
 
 
 def test_one_failed_reply_blocks() -> None:

@@ -144,7 +144,7 @@ def test_macro_f1_is_compared_on_the_reports_that_neither_prompt_quotes(
     # The second misses r2, which the first never had to find: 5/6 over all six reports, 1 like the first's over five.
     check = accept.open_gate(rated, lead, scored(rated, lead, make_prompt("plain"))).checks[-1]
     assert (check.name, check.status) == ("macro_f1", GateStatus.PASSED)
-    assert "Macro-F1 1.000 over 2 findings is not below the parent's 1.000" in check.sentence
+    assert "Macro-F1 1.000 over 2 findings is not below accepted revision 1's 1.000" in check.sentence
 
 
 def test_acceptance_needs_a_reason_and_a_closed_gate_an_override(rated: Study, lead: Actor, make_prompt: Make) -> None:

@@ -307,6 +307,7 @@ def score_shown(study: Study, actor: Actor, scored: score.Score) -> list[Table |
             f"{result.n_patients} patients; "
             f"look {scored.looks} at this cohort."
         ),
+        *_answered_alone(result),
         *_reweighted(result),
         *([f"Left out, as the prompt quotes them: {', '.join(scored.left_out)}."] if scored.left_out else []),
         *(["Exploratory: not what was named when this cohort was unlocked."] if scored.exploratory else []),
@@ -327,6 +328,13 @@ def _stability_shown(found: Stability) -> list[Table | str]:
             f"in all findings at once {figure(found.reports)}."
         ),
     ]
+
+
+def _answered_alone(result: Evaluation) -> list[str]:
+    """Return macro-F1 without the failed replies, which stands beside the other and never instead (method 12)."""
+    if not result.n_failed:
+        return []
+    return [f"Over the answered reports alone, macro-F1 is {figure(result.macro_f1_answered)}."]
 
 
 def _reweighted(result: Evaluation) -> list[str]:

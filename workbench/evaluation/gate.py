@@ -53,6 +53,7 @@ def gate(
     evaluation: Evaluation,
     *,
     parent: Evaluation | None = None,
+    parent_name: str = "the parent",
     newly_missed: Sequence[tuple[str, str]] = (),
     floors: Floors = METHOD,
 ) -> list[GateCheck]:
@@ -60,7 +61,8 @@ def gate(
 
     Args:
         evaluation: the revision's scores.
-        parent: its parent's on the same reference and reports, or None for a first revision.
+        parent: those of the revision it is compared with, on the same reference and reports, or None for a first one.
+        parent_name: what the sentences call that revision.
         newly_missed: (report id, finding id) of each positive of a critical finding that the parent found and this
             revision does not.
         floors: the study's.
@@ -76,7 +78,7 @@ def gate(
         _recall(evaluation, floors.recall),
         _assessable(evaluation),
         _newly_missed(newly_missed),
-        _macro_f1(evaluation, parent),
+        _macro_f1(evaluation, parent, parent_name),
     ]
 
 
@@ -160,13 +162,13 @@ def _newly_missed(missed: Sequence[tuple[str, str]]) -> GateCheck:
     return GateCheck("newly_missed", GateStatus.PASSED, "No positive of a critical finding is newly missed.")
 
 
-def _macro_f1(evaluation: Evaluation, parent: Evaluation | None) -> GateCheck:
+def _macro_f1(evaluation: Evaluation, parent: Evaluation | None, parent_name: str) -> GateCheck:
     own = f"Macro-F1 {_number(evaluation.macro_f1)} over {_plural(evaluation.macro_f1.n, 'finding')}"
     if evaluation.macro_f1.value is None:
         return GateCheck("macro_f1", GateStatus.BLOCKED, f"Macro-F1 is undefined: {evaluation.macro_f1.reason}.")
     if parent is None:
-        return GateCheck("macro_f1", GateStatus.PASSED, f"{own}; there is no parent to compare with.")
-    theirs = f"the parent's {_number(parent.macro_f1)} over {parent.macro_f1.n}"
+        return GateCheck("macro_f1", GateStatus.PASSED, f"{own}; there is no accepted revision to compare with.")
+    theirs = f"{parent_name}'s {_number(parent.macro_f1)} over {parent.macro_f1.n}"
     if _under(evaluation.macro_f1, parent.macro_f1.value or 0.0):
         return GateCheck("macro_f1", GateStatus.BLOCKED, f"{own} is below {theirs}.")
     return GateCheck("macro_f1", GateStatus.PASSED, f"{own} is not below {theirs}.")

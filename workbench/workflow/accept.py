@@ -77,9 +77,11 @@ def _checks(
     missed = newly_missed(now.truth, then.predictions, now.predictions, policies)
     pairs = [(now.report_ids[report], study.label_set.ids[finding]) for report, finding in missed]
     pairs = [pair for pair in pairs if pair[1] in study.label_set.critical]
+    name = f"accepted revision {parent.prepared.number}"
     checks = checking.gate(
         score.evaluation,
         parent=parent.evaluation,
+        parent_name=name,
         newly_missed=pairs,
         floors=floors,
     )
@@ -88,7 +90,7 @@ def _checks(
             evaluate(study.label_set.ids, data.truth, data.predictions, policies, data.patients, resamples=0)
             for data in (now, then)
         )
-        checks = [*checks[:-1], checking.gate(own, parent=theirs)[-1]]
+        checks = [*checks[:-1], checking.gate(own, parent=theirs, parent_name=name)[-1]]
     return checks, pairs
 
 
