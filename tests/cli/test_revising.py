@@ -112,3 +112,27 @@ def test_an_adjudicator_signs_a_scored_revision(workbench: Run, study: str, tmp_
     assert signed.code == 0, signed.err
     assert (signed.json["revision"], signed.json["by"]) == (5, "Dr. B")
     assert workbench("prompt", "sign", "5", "--as", "Dr. B", "--study", study).code != 0
+
+
+def test_a_prompt_that_is_known_is_said_to_be_known(workbench: Run, study: str, tmp_path: Path) -> None:
+    file = tmp_path / "again.md"
+    text = workbench("prompt", "show", "4", "--study", study).out
+    file.write_text(text, encoding="utf-8")
+    told = workbench("prompt", "import", str(file), "-m", "again", "--study", study).out
+    assert "is this prompt already; its status is accepted." in told
+    file.write_text(re.sub("^title: .*", "title: Mended", text, count=1, flags=re.MULTILINE), encoding="utf-8")
+    assert "Revision 5" in (told := workbench("prompt", "import", str(file), "-m", "new", "--study", study).out)
+    assert "is a new candidate." in told
+
+
+def test_failed_replies_bring_macro_f1_over_answered_reports_beside_the_other(workbench: Run, study: str) -> None:
+    on = ("--labeler", "simulated-replies", "--prompt", "4", "--cohort", "development", "--study", study)
+    assert workbench("run", *on).code == 0
+    scores = workbench("evaluate", *on, "--json").json["scores"]
+    assert scores["n_failed"] > 0
+    alone = scores["macro_f1_answered"]["value"]
+    assert alone > scores["macro_f1"]["value"]
+    told = workbench("evaluate", *on).out
+    assert f"Over the answered reports alone, macro-F1 is {alone:.3f}" in told
+    rules = ("--prompt", "4", "--cohort", "development", "--study", study)
+    assert "answered reports alone" not in workbench("evaluate", *rules).out

@@ -136,10 +136,14 @@ def import_prompt(
       workbench prompt import mended.md -m "effusion: blunted angle"
     """
     opened = open_study(study)
+    known = {each.prompt_hash for each in prompts.revisions(opened)}
     revision = prompts.import_prompt(opened, opened.actor(as_name), file, message)
-    Output(as_json).answer(
-        _json(revision), f"Revision {revision.number} ({short(revision.prompt_hash)}) is a {revision.status}."
-    )
+    Output(as_json).answer(_json(revision), _imported(revision, new=revision.prompt_hash not in known))
+
+
+def _imported(revision: Revision, *, new: bool) -> str:
+    name = f"Revision {revision.number} ({short(revision.prompt_hash)})"
+    return f"{name} is a new candidate." if new else f"{name} is this prompt already; its status is {revision.status}."
 
 
 @prompt_app.command("accept")

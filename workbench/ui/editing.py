@@ -1,10 +1,13 @@
 """The editor of a prompt: one finding's guidance, the cues, the instructions, all into one unsaved draft."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import streamlit as st
 
+from workbench.domain.findings import LabelSet
 from workbench.domain.prompts import Cues, CueSet, FindingGuidance, Prompt
+from workbench.prompting.diff import Change, ChangeKind
 from workbench.ui import state, widgets
 from workbench.ui.unsaved import key_of
 from workbench.workflow import browse, revise
@@ -92,4 +95,11 @@ def instruction_editor(base: Prompt, draft: Prompt) -> Prompt:
 def changes(here: state.Here, old: Prompt, new: Prompt) -> None:
     """Draw what changed, in words."""
     for change in browse.changes(old, new):
-        st.markdown(f"- {widgets.plain(widgets.named(str(change), here.study.label_set))}")
+        st.markdown(f"- {widgets.plain(in_words(change, here.study.label_set))}")
+
+
+def in_words(change: Change, label_set: LabelSet) -> str:
+    """Return a change with its finding by name; a phrase stays as written, also one that reads like a finding's id."""
+    if change.subject == "examples" and change.kind is ChangeKind.CHANGED:  # what is quoted are labels
+        return widgets.named(str(change), label_set)
+    return str(replace(change, subject=widgets.named(change.subject, label_set)))
