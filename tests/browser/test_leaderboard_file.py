@@ -70,3 +70,13 @@ def test_it_follows_what_the_reader_prefers(
     ground = driver.find_element(By.TAG_NAME, "body").value_of_css_property("background-color")
     red = int(ground.split("(")[1].split(",")[0])
     assert (red < 60) is dark
+
+
+def test_the_table_of_metrics_fits_a_common_screen(browsing: ModuleType, driver: WebDriver, written: Path) -> None:
+    browsing.view(driver, 1400, 900, dark=False)
+    driver.get(written.as_uri())
+    names = [cell.text.split("\n")[0] for cell in driver.find_elements(By.CSS_SELECTOR, ".board thead th")]
+    assert "BLEU-4" in names
+    assert driver.execute_script("const e = document.querySelector('.wide'); return e.scrollWidth - e.clientWidth") == 0
+    tables = [table.text for table in driver.find_elements(By.TAG_NAME, "table")[1:]]
+    assert any("BLEU-1 BLEU-3" in text for text in tables)

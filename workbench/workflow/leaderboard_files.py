@@ -44,6 +44,8 @@ _SCORES = (
     TableColumn("own_value", Kind.NUMBER),
     TableColumn("own_n", Kind.WHOLE),
 )
+ASIDE = ("bleu1", "bleu3")  # with them the table of all metrics is wider than a screen
+_INVENTED = "Invented findings without support"
 _FIGURES = ("precision", "recall", "specificity", "f1")
 _FINDINGS = (
     *map(TableColumn, (*_ABOUT, "uncertain_counts_as", "system", "finding")),
@@ -148,7 +150,7 @@ def page_of(board: Board) -> LeaderboardPage:
         + board.ground,
         facts=facts_of(board),
         systems=rows,
-        metrics=[_metric_column(board, column) for column in board.columns],
+        metrics=[_metric_column(board, column) for column in board.columns if column.metric.id not in ASIDE],
         heat=_heat(board),
         tables=[_beside(board), _pairs(board), *_errors(board), _coverage(board), *_reciprocal(board)],
         notes=_notes(board),
@@ -207,7 +209,7 @@ def _heat(board: Board) -> Heat:
 
 
 def _beside(board: Board) -> PlainTable:
-    rows = []
+    aside, rows = [column for column in board.columns if column.metric.id in ASIDE], []
     for name in board.systems:
         score = board.scoring.of(name).common
         if score is None:
@@ -215,13 +217,15 @@ def _beside(board: Board) -> PlainTable:
         label_set = board.scoring.reading.study.label_set
         invented = ", ".join(f"{label_set.get(finding).name} {n}" for finding, n in score.invented)
         figures = (score.evaluation.micro_f1, score.exact_match, score.report_f1)
-        rows.append([name, *map(figure_words, figures), invented or "none"])
+        more = [column.ranking.of(name).value for column in aside]
+        rows.append([name, *map(figure_words, (*figures, *more)), invented or "none"])
     return PlainTable(
         "Beside Ran Score",
         "On the studies that every system has. Micro-F1 sums the counts of all findings; exact match is the share of "
         "reports that agree on every finding; report F1 is the mean of the F1 of single reports. What a system claims "
-        "of findings that no reference has costs the Ran Score nothing, so it is listed.",
-        ["System", "Micro-F1", "Exact match", "Report F1", "Invented findings without support"],
+        "of findings that no reference has costs the Ran Score nothing, so it is listed. "
+        + " ".join(f"{column.metric.name}: {column.metric.definition}" for column in aside),
+        ["System", "Micro-F1", "Exact match", "Report F1", *(column.metric.name for column in aside), _INVENTED],
         rows,
     )
 
