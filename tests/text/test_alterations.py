@@ -55,6 +55,7 @@ def edited(text: str, kind: str, words: AlterationWords) -> str | None:
         ("removed", "There is atelectasis. No effusion, but the opacity of the lung is seen.", None),
         ("removed", "Low lung volumes with basal atelectasis. The heart is small.", None),  # two things, one unlisted
         ("critical_missed", "Improving edema of the lung. The heart is small.", None),
+        ("removed", "The heart is small. Subcutaneous emphysema of the left chest.", None),  # not of the lungs
         # What hardly matters is no error.
         ("removed", "The heart is normal. There is mild scoliosis of the spine.", None),
         ("removed", "The heart is normal. A granuloma is seen in the left lung.", None),
@@ -64,6 +65,8 @@ def edited(text: str, kind: str, words: AlterationWords) -> str | None:
         ("critical_missed", "The heart is normal. There is a left pneumothorax.", "The heart is normal."),
         ("critical_missed", "The heart is normal. There is an old rib fracture on the left.", None),
         ("critical_missed", "The heart is normal. There is a humeral fracture on the right.", None),
+        ("critical_missed", "The heart is normal. There is a fracture of the clavicle.", None),
+        ("side_swapped", "The left tube is in the thoracic cavity.", None),
         ("critical_missed", "The heart is normal. There is a fracture of a sternotomy wire.", None),
         ("critical_missed", "There is consolidation of the lung.\n\nIMPRESSION: The lungs. Pneumonia.", None),
         ("critical_missed", "The heart is small. Consolidation in the lung. Concerning for infection.", None),
@@ -74,6 +77,7 @@ def edited(text: str, kind: str, words: AlterationWords) -> str | None:
         ("negated", "1. Mild cardiomegaly in this patient.", "1. No cardiomegaly in this patient."),
         ("negated", "Cardiomegaly is noted in the chest.", "No cardiomegaly is noted in the chest."),
         ("negated", "Cardiomegaly is noted and stable.", None),
+        ("negated", "The heart is enlarged in this patient.", None),
         ("negated", "There is atelectasis. The opacity is in the left lung.", None),
         ("negated", "There has been growth of the effusion.", None),
         ("negated", "There is no small left pleural effusion.", None),

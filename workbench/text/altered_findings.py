@@ -11,6 +11,7 @@ _Edit = tuple[str, str] | None
 _THERE = re.compile(r"(there\s+(?:is|are|remains|remain)\s+)?", re.IGNORECASE)
 _ENUMERATOR = re.compile(r"\s*(?:\(?\d{1,2}[.)]\s*|[-*•]\s+)?")
 _SCRAP = re.compile(r"(?:^|\s)(?:[.,;:]+|\(?\d{1,2}[.)])(?=\s*$|\s+[.,;:\d])", re.MULTILINE)
+_CLAUSE = re.compile(r"\bis\b", re.IGNORECASE)  # "no heart is enlarged" denies no enlargement
 _ARTICLES = frozenset({"a", "an", "the", "some"})
 _SIDED = re.compile(
     r"(?<![a-z])(?:left|right|lingula|[rl](?:[uml]l|t)?\b)", re.IGNORECASE
@@ -120,7 +121,7 @@ def _denied(report: ReadReport, sentence: Sentence, finding: int) -> Change | No
     start = listed.end() if listed else 0
     there = _THERE.match(sentence.text, start)
     name = pattern(report.words.findings[finding].words).search(sentence.text, start)
-    if there is None or name is None:
+    if there is None or name is None or _CLAUSE.search(name.group()):
         return None
     between = sentence.text[there.end() : name.start()].split()
     words = [word.lower().strip(",") for word in between]
