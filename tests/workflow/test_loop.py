@@ -8,6 +8,7 @@ import pytest
 
 from workbench.domain.actors import Actor, Role
 from workbench.domain.cohorts import Purpose
+from workbench.domain.error_kinds import ErrorKind
 from workbench.domain.findings import State
 from workbench.domain.prompts import Example, FindingGuidance, Prompt, RevisionStatus
 from workbench.domain.references import VoteRule
@@ -346,6 +347,26 @@ def test_a_second_person_signs_before_somebody_else_accepts(rated: Study, lead: 
     assert prompts.find_revision(study, 1).revision.status is RevisionStatus.ACCEPTED
     with pytest.raises(ConflictError, match="only a candidate can be signed"):
         accept.sign_second(study, Actor("Dr. Third", frozenset({Role.ADMIN})), score)
+
+
+def test_every_trial_on_other_reports_is_a_look_and_the_same_one_twice_is_one(
+    rated: Study, lead: Actor, make_prompt: Make
+) -> None:
+    score = scored(rated, lead, make_prompt())
+    edited = make_prompt("edited", "fluid")
+    wishes = [
+        revise.WHOLE,
+        revise.Wish(revise.Scope.REPORT, report="r1"),
+        revise.Wish(revise.Scope.REPORT, report="r2"),
+        revise.Wish(revise.Scope.ERRORS),
+        revise.Wish(revise.Scope.ERRORS, seed=1),
+        revise.Wish(revise.Scope.ERRORS, finding="pleural_effusion"),
+        revise.Wish(revise.Scope.KIND, finding="pleural_effusion", kind=ErrorKind.SYNONYM),
+    ]
+    counted = [revise.try_prompt(rated, lead, edited, score, wish).looks for wish in wishes]
+    assert counted == [score.looks + n for n in range(1, 8)]
+    again = [revise.try_prompt(rated, lead, edited, score, wish).looks for wish in wishes]
+    assert set(again) == {counted[-1]}
 
 
 def test_a_rejected_revision_is_not_accepted(rated: Study, lead: Actor, make_prompt: Make) -> None:

@@ -61,6 +61,8 @@ def test_what_would_answer_the_errors_is_offered_with_its_score_out_of_fold_and_
     assert len(by_part["negation.before"].answers) == 12  # six of each finding
     assert found.looks == score.looks + 1
     assert suggest.suggestions(study, lead, score).looks == found.looks  # the same look twice is one
+    for more, finding in enumerate(score.evaluation.supported[:2], 1):
+        assert suggest.suggestions(study, lead, score, finding_id=finding).looks == found.looks + more
 
 
 def test_accepted_edits_are_in_the_prompt_that_comes_back_and_nothing_is_saved(

@@ -11,6 +11,9 @@ from workbench.workflow.study import Study
 def record_look(study: Study, actor: Actor, cohort: Cohort, kind: str, prompt_hash: str) -> int:
     """Record that somebody looked at how a prompt does on a cohort; return the looks so far, this one included.
 
+    ``kind`` says what was looked at and on which part of the cohort: the same kind of one prompt twice is one look,
+    any other is another.
+
     Raises:
         RightsError: the person is no lead or admin.
     """

@@ -7,7 +7,7 @@ from enum import StrEnum
 from workbench.domain.actors import Actor, Role
 from workbench.domain.error_kinds import ErrorKind
 from workbench.domain.findings import STATE_OF_CODE, State
-from workbench.domain.hashing import content_hash
+from workbench.domain.hashing import content_hash, short
 from workbench.domain.prompts import FindingGuidance, Guidance, Prompt
 from workbench.domain.runs import Extraction, ExtractionStatus
 from workbench.errors import InputError
@@ -143,11 +143,24 @@ def try_prompt(study: Study, actor: Actor, prompt: Prompt, score: Score, wish: W
         before_f1,
         after_f1,
         by_finding,
-        record_look(study, actor, score.prepared.cohort, "try", prompt.hash),
+        record_look(study, actor, score.prepared.cohort, _look(score, wish), prompt.hash),
         tuple(reports),
         sum(len(change.still_right) for change in changes),
         sum(len(change.still_wrong) for change in changes),
     )
+
+
+def _look(score: Score, wish: Wish) -> str:
+    """Return what tells one trial of a prompt from another: the reports it is made on and whose score it is against."""
+    on = {
+        Scope.COHORT: (),
+        Scope.REPORT: (wish.report,),
+        Scope.KIND: (wish.finding, wish.kind or ""),
+        Scope.ERRORS: (wish.finding, str(wish.seed)),
+    }[wish.scope]
+    told = ["try"] if wish.scope is Scope.COHORT else ["try", str(wish.scope), *on]
+    # The same prompt is another trial where another labeler reads it or another reference judges it.
+    return " ".join([*told, "against", short(score.hash)])
 
 
 def _reports(study: Study, actor: Actor, score: Score, data: ScoredArrays, wish: Wish) -> list[str]:

@@ -12,6 +12,7 @@ import numpy as np
 
 from workbench.domain.actors import Actor, Role
 from workbench.domain.cohorts import Purpose
+from workbench.domain.hashing import short
 from workbench.domain.prompts import Prompt, Revision
 from workbench.errors import InputError
 from workbench.evaluation.consensus import collapse, per_finding
@@ -140,7 +141,13 @@ def suggestions(
         found = [each for each in found if not wrong.isdisjoint(each.fixed)]
     offers = [offer_of(read, each) for each in found]
     kept = not_declined(study, offers)
-    looks = record_look(study, actor, score.prepared.cohort, "suggest", prompt.hash)
+    looks = record_look(
+        study,
+        actor,
+        score.prepared.cohort,
+        " ".join(["suggest", finding_id or "all", "from", short(score.hash)]),
+        prompt.hash,
+    )
     return Offers(kept, len(offers) - len(kept), looks)
 
 
