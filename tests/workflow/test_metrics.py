@@ -121,7 +121,7 @@ def test_a_metric_of_one_system_is_shown_of_it_and_takes_nothing_from_the_others
     ]
     assert (green.shown("good").n, green.shown("poor").reason) == (2, NO_VALUE)
     assert board.uneven[0] == (
-        "GREEN: ranked on the 2 studies that each has that has it; over all its own studies good 0.600 (n 2); "
+        "GREEN: ranked on the 2 studies of all systems that have it; over all its own studies good 0.600 (n 2); "
         "no score of poor."
     )
     # Of what has no RadCliQ-v1 it is not said that its mean is not positive.

@@ -58,7 +58,9 @@ class Column:
         own = [f"{name} {it.value:.3f} (n {it.n:,})" for name, it in self.own.items() if it.value is not None]
         none = [name for name, it in self.own.items() if not it.defined]
         n = self.ranking.n_studies
-        told = f"ranked on the {n:,} studies that each has that has it" if n > 1 else "ranked on one study" if n else ""
+        told = (
+            f"ranked on the {n:,} studies of all systems that have it" if n > 1 else "ranked on one study" if n else ""
+        )
         lacking = f"; no score of {', '.join(none)}" if none else ""
         return f"{self.metric.name}: {told or NO_STUDY}; over all its own studies {', '.join(own)}{lacking}."
 
