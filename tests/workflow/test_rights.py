@@ -604,7 +604,8 @@ NAMES_AND_COUNTS = {  # names, counts, states of work and texts of prompts: ever
     "labelers.capability", "labelers.card", "labelers.cards", "labelers.hello", "labelers.remembered",
     "judging.bench_of", "labelers.require_ready",
     "cohorts.get_cohort", "cohorts.list_cohorts", "cohorts.locked_report_ids", "cohorts.require_unlocked",
-    "practice.practice_file", "prompts.find_revision", "prompts.prompt_file", "prompts.revisions",
+    "practice.practice_file", "prompts.find_record", "prompts.find_revision", "prompts.prompt_file", "prompts.revisions",
+    "prompts.stored_text",
     "reference.asked_for", "reference.cohort_of", "reference.require_closed", "roster.account_actor",
     "review_results.rated_data_sets", "roster.read_roster", "rounds.last_round", "rounds.round_of",
     "rounds.withdrawn_rounds", "run.ended", "run.last_words", "run.list_records",
@@ -612,7 +613,7 @@ NAMES_AND_COUNTS = {  # names, counts, states of work and texts of prompts: ever
 }  # fmt: skip
 VALUES_ONLY = {  # they tell of nothing but what they are given
     "annotate.require_unchanged", "drafts.new_tab",
-    "errors.chosen", "errors.grouped", "errors.phrases_in",
+    "errors.chosen", "errors.costliest_first", "errors.grouped", "errors.phrases_in",
     "adjudicate.open_keys", "agreed.agreed", "agreed.categories", "agreed.seen_as", "annotate.order_of",
     "annotate.said", "browse.changes", "drawing.chances_of", "drawing.draw",
     "drawing.joined", "drawing.weights", "opening.default_people", "passwords.code_fits", "passwords.hash_code",
