@@ -599,7 +599,7 @@ CALLS = {
 NAMES_AND_COUNTS = {  # names, counts, states of work and texts of prompts: everybody in a study may know them
     "adjudicate.closed_because", "adjudicate.left_open",
     "annotate.ratable_cohorts", "browse.count_reports", "browse.decisions",
-    "data_use.egress", "data_use.egress_of", "data_use.openings", "data_use.permission", "data_use.require_allowed",
+    "data_use.egress", "data_use.egress_of", "data_use.openings", "data_use.permission", "data_use.require_allowed", "data_use.require_allowed_by",
     "batches.of_run", "batches.under_way",
     "labelers.capability", "labelers.card", "labelers.cards", "labelers.hello", "labelers.remembered",
     "judging.bench_of", "labelers.require_ready",
@@ -625,7 +625,7 @@ VALUES_ONLY = {  # they tell of nothing but what they are given
     "run.key_of", "run.require_price",
     "score.arrays", "score.prediction_codes", "slow_down.wait_after", "study.current_user",
     "study.with_policies", "export.refuse_own_file", "versions.difference",
-    "leaderboard_files.coverage_words", "leaderboard_files.direction", "leaderboard_files.facts_of",
+    "leaderboard_files.apart_words", "leaderboard_files.coverage_words", "leaderboard_files.direction", "leaderboard_files.facts_of",
     "leaderboard_files.figure_words", "leaderboard_files.page_of", "leaderboard_files.policy_words",
     "leaderboard_files.rank_words", "leaderboard_files.write_leaderboard", "leaderboard_json.board_json",
     "leaderboard_json.facts_json", "extractor.order_words", "leaderboard_files.error_rows",
