@@ -5,11 +5,11 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from workbench.errors import InputError
-from workbench.formats.tables import Place, read_table
+from workbench.formats.tables import NOTHING, Place, read_table
 from workbench.formats.writing import unguard
 
 COLUMNS = ("study_id", "system", "metric", "value")
-_NOTHING = frozenset({"", "nan", "none", "null", "na", "n/a", "<na>"})
+_NOTHING = frozenset({"", "na", "n/a", *NOTHING})
 
 Scores = Mapping[str, Mapping[str, Mapping[str, float]]]
 
@@ -33,9 +33,9 @@ def read_metric_scores(path: Path, *, encoding: str = "utf-8") -> Scores:
         for name, cell in zip(COLUMNS, (study, system, metric), strict=False):
             if not cell:
                 raise InputError(f"{table.place}: {name} is blank; every score needs a study, a system and a metric.")
-        if said.lower() in _NOTHING:
+        value = score_of(said, table.place, "study")
+        if value is None:
             continue
-        value = _number(said, table.place)
         known = found.setdefault(metric, {}).setdefault(system, {})
         key = (metric, system, study)
         if known.setdefault(study, value) != value:
@@ -49,11 +49,23 @@ def read_metric_scores(path: Path, *, encoding: str = "utf-8") -> Scores:
     return found
 
 
-def _number(said: str, place: Place) -> float:
+def score_of(said: str, place: Place, what: str) -> float | None:
+    """Return the value in a score's cell; None where it is blank or a word for nothing.
+
+    Args:
+        said: the cell, without white space around it.
+        place: the row.
+        what: what a score is of, as a fault names it.
+
+    Raises:
+        InputError: it is no finite number.
+    """
+    if said.lower() in _NOTHING:
+        return None
     try:
         value = float(said)
     except ValueError:
         value = math.nan
     if not math.isfinite(value):
-        raise InputError(f"{place}: value is {said}, which is no number; leave it blank where a study has no score.")
+        raise InputError(f"{place}: value is {said}, which is no number; leave it blank where a {what} has no score.")
     return value

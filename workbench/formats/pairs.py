@@ -1,18 +1,17 @@
 """Pairs of reports and edited copies, out and in, and scores of them that were computed elsewhere, as CSV."""
 
-import math
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from workbench.domain.pairs import UNEDITED, EditedPair
 from workbench.errors import InputError
-from workbench.formats.tables import Place, Table, read_table
+from workbench.formats.metric_scores import score_of
+from workbench.formats.tables import Table, read_table
 from workbench.formats.writing import guard, replacing, row_writer, unguard
 
 COLUMNS = ("pair_id", "report_id", "patient_id", "kind", "significant", "done", "reference", "generated")
 _OPTIONAL = ("report_id", "patient_id", "kind", "done")
 _SAID = {"1": True, "true": True, "yes": True, "0": False, "false": False, "no": False}
-_NOTHING = frozenset({"", "nan", "none", "null", "na", "n/a", "<na>"})
 
 PairScores = Mapping[str, Mapping[str, float]]
 
@@ -114,9 +113,9 @@ def read_pair_scores(path: Path, *, encoding: str = "utf-8") -> PairScores:
         pair, metric, said = (unguard(cells[i]).strip() for i in at)
         if not pair or not metric:
             raise InputError(f"{table.place}: every score needs a pair_id and a metric.")
-        if said.lower() in _NOTHING:
+        value = score_of(said, table.place, "pair")
+        if value is None:
             continue
-        value = _number(said, table.place)
         if found.setdefault(metric, {}).setdefault(pair, value) != value:
             raise InputError(f"{table.place}: {metric} of pair {pair} has another value above; remove one of them.")
     return found
@@ -146,13 +145,3 @@ def _pair(row: Mapping[str, str], table: Table) -> EditedPair:
         reference=row["reference"],
         generated=row["generated"],
     )
-
-
-def _number(said: str, place: Place) -> float:
-    try:
-        value = float(said)
-    except ValueError:
-        value = math.nan
-    if not math.isfinite(value):
-        raise InputError(f"{place}: value is {said}, which is no number; leave it blank where a pair has no score.")
-    return value

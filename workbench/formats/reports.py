@@ -17,7 +17,7 @@ from workbench.formats import openi
 from workbench.formats.json_lines import all_keys, read_objects, text_of
 from workbench.formats.mimic import is_mimic, iter_mimic
 from workbench.formats.parquet import read_columns
-from workbench.formats.tables import Place, listed, read_table
+from workbench.formats.tables import NOTHING, Place, listed, read_table
 from workbench.text.differences import first_difference
 from workbench.text.sections import split_sections
 
@@ -32,9 +32,7 @@ USUAL_SECTIONS = ("indication", "history", "comparison", "technique", "findings"
 
 _FORM_OF_SUFFIX = {".csv": "csv", ".jsonl": "jsonl", ".ndjson": "jsonl", ".parquet": "parquet"}
 _SECTION = "section:"
-# What programs write for a cell that holds nothing. As a comparison "None" is a radiologist's word, and stays.
-_NOTHING = frozenset({"nan", "none", "null", "<na>"})
-_NOTHING_UNREAD = _NOTHING - {"none"}
+_NOTHING_UNREAD = NOTHING - {"none"}  # as a comparison "None" is a radiologist's word, and stays
 
 _Cells = Sequence[str | None]
 
@@ -218,7 +216,7 @@ def _numbered(source: _Source, layout: _Layout, language: str) -> Iterator[tuple
         )
 
 
-def _said(cell: str | None, nothing: frozenset[str] = _NOTHING) -> str:
+def _said(cell: str | None, nothing: frozenset[str] = NOTHING) -> str:
     """Return a cell as it is, or nothing where it says that it holds nothing."""
     if cell is None or cell.isspace() or (len(cell) < 8 and cell.strip().lower() in nothing):
         return ""
@@ -231,7 +229,7 @@ def _composed(names: list[str], heads: list[str], cells: _Cells) -> tuple[str, t
     sections: list[Section] = []
     at = 0
     for name, head, cell in zip(names, heads, cells, strict=True):
-        said = _said(cell, _NOTHING_UNREAD if name in NEVER_READ else _NOTHING)
+        said = _said(cell, _NOTHING_UNREAD if name in NEVER_READ else NOTHING)
         if said:
             start = at + len(head)
             at = start + len(said)

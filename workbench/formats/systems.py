@@ -20,7 +20,7 @@ from typing import Any
 from workbench.domain.hashing import content_hash
 from workbench.errors import InputError
 from workbench.formats.json_lines import read_objects, text_of
-from workbench.formats.tables import Place, cannot_open, listed, read_table
+from workbench.formats.tables import NOTHING, Place, cannot_open, listed, read_table
 from workbench.formats.writing import unguard
 from workbench.text.differences import first_difference
 from workbench.text.sections import split_sections
@@ -37,7 +37,7 @@ _GENERATED = ("generated", "model_prediction", "prediction", "generated_report",
 _REFERENCE = ("reference", "report", "ground_truth", "reference_report", "text", "report_text")
 _SECTIONS = (("findings", ("section_findings", "findings")), ("impression", ("section_impression", "impression")))
 _PATIENT = ("patient_id", "subject_id", "patient")
-_NOTHING = frozenset({"nan", "none", "null", "<na>", "n/a"})  # what programs write where there is nothing
+_NOTHING = frozenset({"n/a", *NOTHING})
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,6 +13,7 @@ from pathlib import Path
 from workbench.errors import InputError
 
 LONGEST_CELL = 2_000_000  # characters; a longer one is a quotation mark that was never closed
+NOTHING = frozenset({"nan", "none", "null", "<na>"})  # what programs write where there is nothing
 _MARK = "\ufeff"
 _WIDE = {"utf-16", "utf-16-le", "utf-16-be", "utf-32", "utf-32-le", "utf-32-be"}  # no line feed byte ends a line
 
