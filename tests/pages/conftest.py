@@ -49,12 +49,12 @@ class Board:
         assert told is not None
         return State(told["saved"]["states"].get(finding, State.NOT_MENTIONED))
 
-    def click(self, app: AppTest, finding: str, state: State | None = None) -> AppTest:
-        """Click an answer of a finding, or press its key without one."""
+    def click(self, app: AppTest, finding: str, state: State) -> AppTest:
+        """Click an answer of a finding, or press the key that leads to it."""
         told = self.read(app)
         assert told is not None
         self._clicks += 1
-        press = {"id": self._clicks, "on": told["on"], "finding": finding} | ({"state": state} if state else {})
+        press = {"id": self._clicks, "on": told["on"], "finding": finding, "state": state}
         app.session_state[HEARD] = {"presses": {"tab": f"tab-{id(app)}", "list": [press]}}
         return app.run()
 

@@ -116,6 +116,8 @@ def hand_in(app: AppTest, *presses: dict[str, str], on: str, tab: str = "t") -> 
     return app.run()
 
 
+FRACTURE = {"finding": "fracture", "state": State.PRESENT.value}
+PNEUMONIA = {"finding": "pneumonia", "state": State.PRESENT.value}
 CLOSED = "The round validation-round-1 is closed, so it takes no more labels."
 
 
@@ -125,7 +127,7 @@ def test_a_round_closed_meanwhile_refuses_in_a_sentence_and_answers_every_key(
     app = open_page(study.folder, "annotate", RATER)
     on = board.read(app)["on"]
     freeze(study, study.actor(LEAD), "validation", incomplete=True)
-    hand_in(app, {"finding": "fracture"}, {"finding": "pneumonia"}, {"act": "submit"}, on=on)
+    hand_in(app, FRACTURE, PNEUMONIA, {"act": "submit"}, on=on)
     assert not app.exception
     assert "validation-round-1 is closed" in app.info[0].value.replace("\\", "")
     assert own(study, first) is None
@@ -143,7 +145,7 @@ def test_keys_that_arrive_on_another_page_are_saved_or_told(
         freeze(study, study.actor(LEAD), "validation", incomplete=True)
     app.switch_page(str(root / "pages" / "cohorts.py"))
     app.run()
-    hand_in(app, {"finding": "fracture"}, on=on)
+    hand_in(app, FRACTURE, on=on)
     assert hearing(app)["heard"] == {"t": 1}
     assert not hearing(app)["desk"]
     if closed:
@@ -162,7 +164,7 @@ def test_anothers_keys_are_saved_in_nobodys_name_and_told(
     on = board.read(app)["on"].replace(RATER, "Somebody else")
     app.session_state[ACTOR] = person
     app.run()
-    hand_in(app, {"finding": "fracture"}, {"finding": "pneumonia"}, on=on)
+    hand_in(app, FRACTURE, PNEUMONIA, on=on)
     assert own(study, first) is None
     assert hearing(app)["heard"] == {"t": 2}
     told = f"Not saved: the last 2 keys or clicks of Somebody else. {person} is here now."
@@ -173,7 +175,7 @@ def test_whoever_comes_after_a_rater_is_not_told_why_their_keys_were_refused(
     open_page: Open, board: Any, study: Study
 ) -> None:
     app = open_page(study.folder, "annotate", RATER)
-    hand_in(app, {"finding": "fracture"}, {"act": "none"}, {"finding": "pneumonia"}, on=board.read(app)["on"])
+    hand_in(app, FRACTURE, {"act": "none"}, PNEUMONIA, on=board.read(app)["on"])
     assert "findings are marked" in app.error[0].value
     app.session_state[ACTOR] = LEAD
     app.run()
@@ -185,12 +187,12 @@ def test_what_comes_after_a_refused_key_is_told_beside_the_refusal_and_a_saved_k
 ) -> None:
     app = open_page(study.folder, "annotate", RATER)
     on = board.read(app)["on"]
-    hand_in(app, {"act": "submit"}, {"finding": "pneumonia"}, {"finding": "fracture"}, on=on)
+    hand_in(app, {"act": "submit"}, PNEUMONIA, FRACTURE, on=on)
     assert "nothing is marked; say none of these" in app.error[0].value.replace("\\", "")
     told = "Not saved: your last 2 keys or clicks, since the one before was refused."
     assert hearing(app)["told"]["text"] == told
     assert own(study, first) is None
-    hand_in(app, {"finding": "fracture"}, on=on, tab="t2")
+    hand_in(app, FRACTURE, on=on, tab="t2")
     assert not app.error
     assert hearing(app)["told"]["text"] == ""
     assert own(study, first) == {"fracture": State.PRESENT}
@@ -210,8 +212,8 @@ def test_keys_lost_for_the_same_reason_are_counted_together(open_page: Open, boa
     app = open_page(study.folder, "annotate", RATER)
     on = board.read(app)["on"]
     freeze(study, study.actor(LEAD), "validation", incomplete=True)
-    hand_in(app, {"finding": "fracture"}, on=on)
-    hand_in(app, {"finding": "fracture"}, {"finding": "pneumonia"}, on=on)
+    hand_in(app, FRACTURE, on=on)
+    hand_in(app, FRACTURE, PNEUMONIA, on=on)
     assert hearing(app)["told"]["text"] == f"Not saved: your last 2 keys or clicks. {CLOSED}"
 
 
@@ -225,7 +227,7 @@ def test_a_key_that_could_not_be_worked_off_is_not_called_saved_and_goes_through
 
     with monkeypatch.context() as patched:
         patched.setattr("workbench.ui.rating_work.save", fail)
-        hand_in(app, {"finding": "fracture"}, on=board.read(app)["on"])
+        hand_in(app, FRACTURE, on=board.read(app)["on"])
         assert app.exception
     app.run()
     assert own(study, first) == {"fracture": State.PRESENT}
@@ -255,10 +257,12 @@ def test_each_finding_has_its_key_and_its_meaning(open_page: Open, board: Any, s
         assert words in told
 
 
-def test_a_key_asks_for_the_next_answer_and_a_click_for_its_own(open_page: Open, board: Any, study: Study) -> None:
+def test_keys_go_round_the_answers_and_a_click_on_the_one_that_stands_changes_nothing(
+    open_page: Open, board: Any, study: Study
+) -> None:
     app = open_page(study.folder, "annotate", RATER)
-    board.click(app, "fracture")
-    board.click(app, "fracture")
+    board.click(app, "fracture", State.PRESENT)
+    board.click(app, "fracture", State.UNCERTAIN)
     assert board.state(app, "fracture") is State.UNCERTAIN
     board.click(app, "fracture", State.UNCERTAIN)
     assert board.state(app, "fracture") is State.UNCERTAIN

@@ -1,12 +1,14 @@
 """Presses go round the states of the round; idle time does not count."""
 
+from itertools import cycle, islice
+
 import pytest
 import streamlit as st
 
 from workbench.domain.actors import Actor
 from workbench.domain.findings import State
 from workbench.ui.rating import duration
-from workbench.ui.rating_state import IDLE, Desk, next_state, seconds
+from workbench.ui.rating_state import IDLE, Desk, cycle_of, seconds
 from workbench.ui.state import Here
 from workbench.workflow.annotate import Entry, RatingTask
 
@@ -14,11 +16,7 @@ THREE = (State.PRESENT, State.UNCERTAIN, State.NOT_MENTIONED)
 
 
 def presses(states: tuple[State, ...], n: int) -> list[State]:
-    state, found = State.NOT_MENTIONED, []
-    for _ in range(n):
-        state = next_state(state, states)
-        found.append(state)
-    return found
+    return list(islice(cycle(cycle_of(states)), 1, n + 1))  # the first is how a finding begins
 
 
 def test_one_press_is_present_two_uncertain_three_not_mentioned_again() -> None:

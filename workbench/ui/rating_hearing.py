@@ -143,7 +143,7 @@ def _take(desk: Desk, press: Press) -> bool:
 
 def _do(desk: Desk, press: Press) -> None:
     if press.finding:
-        rating_state.mark(desk, press.finding, State(press.state) if press.state else None)
+        rating_state.mark(desk, press.finding, State(press.state))
     elif press.sentence:
         rating_state.attach(desk, " ".join(press.sentence.split()))
     elif press.act == "undo-button":

@@ -78,12 +78,6 @@ def cycle_of(states: tuple[State, ...]) -> list[State]:
     return [state for state in CYCLE if state in states]
 
 
-def next_state(now: State, states: tuple[State, ...]) -> State:
-    """Return what one more press on a finding's key makes of its state, of those the round asks for."""
-    cycle = cycle_of(states)
-    return cycle[(cycle.index(now) + 1) % len(cycle)] if now in cycle else State.NOT_MENTIONED
-
-
 # ---- where the rater is
 
 
@@ -228,19 +222,18 @@ def _with_state(sheet: Sheet, finding: str, wanted: State) -> Sheet:
 
 
 @undisturbed
-def mark(desk: Desk, finding: str, wanted: State | None = None) -> None:
-    """Set a finding's state, or with None the next one of the round, and remember it for undo."""
+def mark(desk: Desk, finding: str, wanted: State) -> None:
+    """Set a finding's state and remember the one before for undo."""
     undo = _changes(desk)
     length = len(undo)
 
-    def change(sheet: Sheet, task: RatingTask) -> Sheet:
+    def change(sheet: Sheet, _: RatingTask) -> Sheet:
         before = sheet.states.get(finding, State.NOT_MENTIONED)
-        after = next_state(before, task.states) if wanted is None else wanted
         del undo[length:]  # of an earlier try
-        if after is before:
+        if wanted is before:
             return sheet
         undo.append(Change(finding, before, sheet.evidence.get(finding)))
-        return _with_state(sheet, finding, after)
+        return _with_state(sheet, finding, wanted)
 
     if _keep(desk, change):
         st.session_state[_LAST] = finding

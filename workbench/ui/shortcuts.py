@@ -56,9 +56,8 @@ export default function ({ data, parentElement, setStateValue }) {
     const was = (finding) => states[finding] ?? data.none;
     for (const press of box.presses.filter((p) => p.on === on())) {
       if (press.finding) {
-        const state = press.state ?? data.cycle[(data.cycle.indexOf(was(press.finding)) + 1) % data.cycle.length];
-        if (state !== was(press.finding)) undo.push([press.finding, was(press.finding)]);
-        states[press.finding] = state;
+        if (press.state !== was(press.finding)) undo.push([press.finding, was(press.finding)]);
+        states[press.finding] = press.state;
         last = press.finding;
       } else if (press.sentence && was(last) !== data.none) {
         undo.push([last, was(last)]);
@@ -241,7 +240,7 @@ class Press:
     number: int
     on: str  # the report that was on the screen
     finding: str = ""
-    state: str = ""  # the answer that was clicked; empty for the key, which asks for the next one
+    state: str = ""  # of the finding: the answer that was clicked, or that its key was shown to lead to
     sentence: str = ""
     act: str = ""
 
