@@ -73,6 +73,11 @@ def revisions(conn: sqlite3.Connection) -> list[Revision]:
     return [_revision(row) for row in conn.execute(f"{_SELECT} ORDER BY r.number")]
 
 
+def last_accepted(conn: sqlite3.Connection) -> Revision | None:
+    """Return the accepted revision of the highest number; None where none is accepted."""
+    return next((r for r in reversed(revisions(conn)) if r.status is RevisionStatus.ACCEPTED), None)
+
+
 def revision(conn: sqlite3.Connection, which: int | str) -> Revision:
     """Return the revision of a number ("3" is one too), or of a hash or its first four or more digits.
 
@@ -91,7 +96,8 @@ def revision(conn: sqlite3.Connection, which: int | str) -> Revision:
             f"{_SELECT} WHERE substr(r.prompt_hash, 1, ?) = ? ORDER BY r.number", (len(text), text.lower())
         ).fetchall()
     if not rows:
-        raise NotFoundError(f"There is no revision {text} in this study; `workbench prompt list` shows them.")
+        numbers = ", ".join(str(known.number) for known in revisions(conn)) or "none"
+        raise NotFoundError(f"There is no revision {text}; the study has: {numbers}.")
     if len(rows) > 1:
         numbers = ", ".join(str(row["number"]) for row in rows)
         raise ConflictError(f"The hash {text} could be any of the revisions {numbers}; give more of its digits.")

@@ -37,6 +37,7 @@ def find_revision(study: Study, name: str | int | None = None) -> StoredPrompt:
 
     Raises:
         NotFoundError: there is no such revision, or none accepted yet.
+        ConflictError: several hashes begin like that.
     """
     revision = find_record(study, name)
     return StoredPrompt(revision, _parsed(study.label_set, revision, stored_text(study, revision)))
@@ -47,14 +48,15 @@ def find_record(study: Study, name: str | int | None = None) -> Revision:
 
     Raises:
         NotFoundError: there is no such revision, or none accepted yet.
+        ConflictError: several hashes begin like that.
     """
-    known = revisions(study)
-    if name is not None and str(name) != "accepted":
-        return _named(known, str(name))
-    accepted = [r for r in known if r.status is RevisionStatus.ACCEPTED]
-    if not accepted:
+    with study.database.read() as conn:
+        if name is not None and str(name) != "accepted":
+            return store.revision(conn, name)
+        accepted = store.last_accepted(conn)
+    if accepted is None:
         raise NotFoundError("No revision has been accepted yet; bring one in with `workbench prompt import FILE`.")
-    return accepted[-1]
+    return accepted
 
 
 def stored_text(study: Study, revision: Revision) -> str:
@@ -72,17 +74,6 @@ def _parsed(label_set: LabelSet, revision: Revision, text: str) -> Prompt:
     if key not in _PARSED:
         _PARSED[key] = parse_prompt(text, label_set=label_set, where=f"revision {revision.number}")
     return _PARSED[key]
-
-
-def _named(known: list[Revision], name: str) -> Revision:
-    if name.isdecimal() and len(name) <= 6:
-        hits = [r for r in known if r.number == int(name)]
-    else:
-        hits = [r for r in known if len(name) >= 4 and r.prompt_hash.startswith(name)]
-    if len(hits) == 1:
-        return hits[0]
-    numbers = ", ".join(str(r.number) for r in known) or "none"
-    raise NotFoundError(f"There is no revision {name}; the study has: {numbers}.")
 
 
 def save_candidate(
@@ -137,8 +128,9 @@ def import_prompt(study: Study, actor: Actor, path: Path, message: str = "") -> 
         InputError: the file cannot be read as a prompt, or its body cannot be rendered; says where.
     """
     prompt = _readable(study, path)
-    accepted = [r for r in revisions(study) if r.status is RevisionStatus.ACCEPTED]
-    parent = accepted[-1].prompt_hash if accepted else None
+    with study.database.read() as conn:
+        accepted = store.last_accepted(conn)
+    parent = accepted.prompt_hash if accepted else None
     return save_candidate(study, actor, prompt, message=message or f"imported from {path.name}", parent=parent)
 
 
@@ -225,8 +217,8 @@ def take_in_files(study: Study) -> TakenIn:
     with study.database.write() as conn:
         known = store.revisions(conn)
         hashes = {revision.prompt_hash for revision in known}
-        accepted = [r for r in known if r.status is RevisionStatus.ACCEPTED]
-        parent = accepted[-1].prompt_hash if accepted else None
+        accepted = store.last_accepted(conn)
+        parent = accepted.prompt_hash if accepted else None
         new: list[Revision] = []
         for path, prompt in prompts:
             if prompt.hash not in hashes:
