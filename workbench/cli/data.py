@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 from rich.table import Table
 
-from workbench.cli.options import AsOption, EncodingOption, JsonOption, StudyOption
+from workbench.cli.options import AsOption, EncodingOption, JsonOption, StudyOption, columns_of
 from workbench.cli.output import Output, table
 from workbench.domain.cohorts import Purpose
 from workbench.domain.hashing import short
@@ -16,22 +16,6 @@ from workbench.workflow.opening import open_study
 
 import_app = typer.Typer(help="Bring reports or raters' labels into the study.", no_args_is_help=True)
 cohort_app = typer.Typer(help="Fixed sets of reports, allocated by patient.", no_args_is_help=True)
-
-
-def columns_of(pairs: list[str]) -> dict[str, str] | None:
-    """Return a column mapping from ``what=column`` pairs, None where there is none.
-
-    Raises:
-        InputError: a pair has no equals sign.
-    """
-    mapping = {}
-    for pair in pairs:
-        what, sign, column = pair.partition("=")
-        if not sign or not what or not column:
-            raise InputError(f"--column {pair}: write it as WHAT=COLUMN, for example id=StudyID or text=Report.")
-        mapping[what.strip()] = column.strip()
-    return mapping or None
-
 
 ColumnOption = Annotated[
     list[str],

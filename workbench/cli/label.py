@@ -7,8 +7,8 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
-from workbench.cli.data import REPORTS_HELP, ColumnOption, FormatOption, columns_of
-from workbench.cli.options import EncodingOption, JsonOption, StudyOption
+from workbench.cli.data import REPORTS_HELP, ColumnOption, FormatOption
+from workbench.cli.options import EncodingOption, JsonOption, StudyOption, columns_of
 from workbench.cli.output import Output
 from workbench.domain.hashing import short
 from workbench.domain.runs import LabelerSettings, Usage

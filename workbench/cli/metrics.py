@@ -5,9 +5,8 @@ from typing import Annotated
 
 import typer
 
-from workbench.cli.options import AsOption, EncodingOption, JsonOption, StudyOption
+from workbench.cli.options import AsOption, EncodingOption, JsonOption, StudyOption, directions_of
 from workbench.cli.output import Output, figure, table
-from workbench.errors import InputError
 from workbench.workflow import leaderboard, metrics, systems
 from workbench.workflow.leaderboard_files import direction
 from workbench.workflow.metrics import COMPUTED, MetricImport
@@ -75,9 +74,7 @@ def import_scores(
     """
     opened = open_study(study)
     actor = opened.actor(as_name)
-    told = {**dict.fromkeys(higher or [], True), **dict.fromkeys(lower or [], False)}
-    if both := next((name for name in higher or [] if name in (lower or [])), None):
-        raise InputError(f"In {both} either higher or lower is better; give one of the two.")
+    told = directions_of(higher, lower)
     known = systems.find_data_set(opened, actor, data_set, task)
     done = metrics.import_scores(opened, actor, known, path, higher_is_better=told, encoding=encoding)
     Output(as_json).answer(

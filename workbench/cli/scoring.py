@@ -11,7 +11,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemaini
 from rich.progress import Progress as Bar
 from rich.table import Table
 
-from workbench.cli.options import AsOption, EncodingOption, JsonOption, StudyOption
+from workbench.cli.options import AsOption, EncodingOption, JsonOption, StudyOption, columns_of
 from workbench.cli.output import Output, figure, table
 from workbench.domain.actors import Actor
 from workbench.errors import InputError, WorkbenchError
@@ -79,7 +79,7 @@ def score_command(
     """
     opened = open_study(study)
     actor, said = opened.actor(as_name), Output(as_json)
-    columns = _columns(column or [])
+    columns = columns_of(column)
     named = _named(generated or [], system or [], columns, encoding)
     if reference is not None:
         side = System(reference, data_set, columns=columns, encoding=encoding)
@@ -151,14 +151,7 @@ def leaderboard_command(
     _answer(board, out, said)
 
 
-def _columns(given: list[str]) -> dict[str, str]:
-    pairs = [one.partition("=") for one in given]
-    if wrong := next((name for name, mark, column in pairs if not (mark and column)), None):
-        raise InputError(f"--column {wrong} does not say which column; write it as id=STUDY.")
-    return {name: column for name, _, column in pairs}
-
-
-def _named(files: list[Path], names: list[str], columns: dict[str, str], encoding: str) -> list[System]:
+def _named(files: list[Path], names: list[str], columns: dict[str, str] | None, encoding: str) -> list[System]:
     if len(names) > len(files):
         raise InputError(f"{len(names)} names of systems do not go with {len(files)} files; give --system per file.")
     padded = [*names, *[None] * (len(files) - len(names))]

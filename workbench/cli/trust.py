@@ -6,7 +6,8 @@ from typing import Annotated
 import typer
 from rich.table import Table
 
-from workbench.cli.options import AsOption, EncodingOption, JsonOption, StudyOption
+from workbench.cli.data import FormatOption
+from workbench.cli.options import AsOption, EncodingOption, JsonOption, StudyOption, columns_of, directions_of
 from workbench.cli.output import Output, figure, table
 from workbench.cli.scoring import LabelerOption, RevisionOption, TaskOption
 from workbench.domain.hashing import short
@@ -41,7 +42,7 @@ def trust_command(
     pairs: Annotated[
         Path | None, typer.Option(help="Pairs made by people (or pairs.csv of before) instead of reports.")
     ] = None,
-    form: Annotated[str | None, typer.Option("--format", help="csv, jsonl, parquet, openi or mimic.")] = None,
+    form: FormatOption = None,
     column: Annotated[list[str] | None, typer.Option(help="Which column holds what, as in import reports.")] = None,
     count: Annotated[int, typer.Option("--reports", min=1, help="How many reports are edited.")] = 500,
     seed: Annotated[int, typer.Option(help="Of the sample and of the edits.")] = 1,
@@ -85,7 +86,7 @@ def trust_command(
     if pairs is not None and reports is None:
         made = read_pairs(pairs, encoding=encoding)
     elif reports is not None and pairs is None:
-        source = iter_reports(reports, form=form, columns=_columns(column or []), encoding=encoding)
+        source = iter_reports(reports, form=form, columns=columns_of(column), encoding=encoding)
         made = trust.make_pairs(source, read_alterations(words_file or SHIPPED_WORDS), count=count, seed=seed)
     else:
         raise InputError("Name a file of reports to edit, or pairs with --pairs FILE; one of the two.")
@@ -96,7 +97,7 @@ def trust_command(
         made,
         metrics=metric or DEFAULT_METRICS,
         scores=read_pair_scores(scores, encoding=encoding) if scores else None,
-        directions=_directions(higher_is_better or [], lower_is_better or []),
+        directions=directions_of(higher_is_better, lower_is_better),
         judges=_judges(opened, judge or [], judge_by),
         revision=revision,
         labeler=labeler,
@@ -104,13 +105,6 @@ def trust_command(
         cap=cap if cap.set else None,
     )
     _answer(found, made, out, said)
-
-
-def _columns(given: list[str]) -> dict[str, str] | None:
-    pairs = [one.partition("=") for one in given]
-    if wrong := next((name for name, mark, column in pairs if not (mark and column)), None):
-        raise InputError(f"--column {wrong} does not say which column; write it as id=StudyID.")
-    return {name: column for name, _, column in pairs} or None
 
 
 def _judges(study: Study, files: list[Path], by: str | None) -> list[Bench]:
@@ -125,12 +119,6 @@ def _took(metric: MetricTrust) -> str:
     cost = "" if metric.cost is None else f", {metric.cost:,.4f} {metric.currency}"
     silent = f", and {metric.usage.unknown} replies whose server did not say" if metric.usage.unknown else ""
     return f"{metric.name} took {metric.usage.tokens:,} tokens for {metric.usage.replies:,} judgements{silent}{cost}."
-
-
-def _directions(higher: list[str], lower: list[str]) -> dict[str, bool]:
-    if both := next((metric for metric in higher if metric in lower), None):
-        raise InputError(f"{both} is said to be better both higher and lower; say one.")
-    return {**dict.fromkeys(higher, True), **dict.fromkeys(lower, False)}
 
 
 def _answer(found: TrustTable, made: list[EditedPair], out: Path | None, said: Output) -> None:
