@@ -9,7 +9,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from workbench.errors import InputError
-from workbench.formats.writing import guard, replacing, row_writer, unguard
+from workbench.formats.writing import guard, make_folder, replacing, row_writer, unguard
 
 
 @pytest.mark.parametrize(
@@ -134,3 +134,17 @@ def test_any_row_that_is_written_is_read_back_by_python(
         row_writer(file)(cells)
     with path.open(encoding="utf-8", newline="") as written:
         assert list(csv.reader(written)) == [cells]
+
+
+def test_a_folder_is_made_with_those_around_it_and_left_as_it_is_where_it_stands(tmp_path: Path) -> None:
+    folder = tmp_path / "a" / "b"
+    make_folder(folder)
+    (folder / "kept").touch()
+    make_folder(folder)
+    assert [path.name for path in folder.iterdir()] == ["kept"]
+
+
+def test_a_file_in_the_place_of_a_folder_is_told(tmp_path: Path) -> None:
+    (tmp_path / "there").touch()
+    with pytest.raises(InputError, match="there cannot be made a folder: File exists"):
+        make_folder(tmp_path / "there")

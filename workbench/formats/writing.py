@@ -30,6 +30,18 @@ def unguard(cell: str) -> str:
     return cell[1:] if cell[:1] == "'" and cell[1:].startswith(_FORMULA) else cell
 
 
+def make_folder(folder: Path) -> None:
+    """Make a folder, and those it lies in, where it is missing.
+
+    Raises:
+        InputError: it cannot be made, or a file has its name.
+    """
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InputError(f"{folder} cannot be made a folder: {error.strerror or error}.") from error
+
+
 @contextmanager
 def replacing(path: Path) -> Iterator[TextIO]:
     """Give a UTF-8 text file that takes the place of ``path`` when all went well and leaves no trace otherwise.

@@ -8,7 +8,6 @@ from pathlib import Path
 
 from workbench.domain.findings import LabelSet
 from workbench.domain.hashing import short
-from workbench.errors import InputError
 from workbench.evaluation.numbers import Figure
 from workbench.evaluation.ranking import PairOfSystems, RankedSystem
 from workbench.evaluation.scores import FEW
@@ -24,7 +23,7 @@ from workbench.formats.leaderboard_page import (
     leaderboard_html,
     tie_bars,
 )
-from workbench.formats.writing import replacing
+from workbench.formats.writing import make_folder, replacing
 from workbench.workflow.export import refuse_own_file
 from workbench.workflow.extractor import order_words
 from workbench.workflow.leaderboard import Board, Column
@@ -69,10 +68,7 @@ def write_leaderboard(board: Board, folder: Path) -> list[Path]:
     paths = [folder / name for name in (PAGE, SCORES_JSON, SCORES_CSV, FINDINGS_CSV)]
     for path in paths:
         refuse_own_file(board.scoring.reading.study, path)
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise InputError(f"{folder} cannot be made a folder: {error.strerror or error}.") from error
+    make_folder(folder)
     with replacing(paths[0]) as file:
         file.write(leaderboard_html(page_of(board)))
     with replacing(paths[1]) as file:

@@ -6,12 +6,11 @@ from dataclasses import asdict
 from pathlib import Path
 
 from workbench.domain.pairs import EditedPair
-from workbench.errors import InputError
 from workbench.evaluation.numbers import Figure
 from workbench.formats.exports import Column, Kind, write_table
 from workbench.formats.pairs import with_unedited, write_pairs
 from workbench.formats.trust_svg import Dot, Row, trust_svg
-from workbench.formats.writing import replacing
+from workbench.formats.writing import make_folder, replacing
 from workbench.workflow.export import refuse_own_file
 from workbench.workflow.trust import MetricTrust, TrustTable
 
@@ -41,10 +40,7 @@ def write_trust(table: TrustTable, pairs: Sequence[EditedPair], folder: Path) ->
     paths = [folder / name for name in (TABLE_CSV, TABLE_JSON, PICTURE, PAIRS)]
     for path in paths:
         refuse_own_file(table.reading.study, path)
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise InputError(f"{folder} cannot be made a folder: {error.strerror or error}.") from error
+    make_folder(folder)
     write_table(paths[0], _COLUMNS, _rows(table))
     with replacing(paths[1]) as file:
         file.write(json.dumps(trust_json(table), indent=1, allow_nan=False, ensure_ascii=False) + "\n")
