@@ -7,10 +7,10 @@ import typer
 
 from workbench.cli.options import AsOption, EncodingOption, JsonOption, StudyOption, directions_of
 from workbench.cli.output import Output, figure, table
-from workbench.workflow import leaderboard, metrics, systems
+from workbench.cli.scoring import opened_with
+from workbench.workflow import leaderboard, metrics
 from workbench.workflow.leaderboard_files import direction
 from workbench.workflow.metrics import COMPUTED, MetricImport
-from workbench.workflow.opening import open_study
 
 metrics_app = typer.Typer(
     help="Metrics of generated reports: which there are, scores computed elsewhere, how they go together.",
@@ -72,10 +72,8 @@ def import_scores(
       workbench metrics import green.csv --data-set iu
       workbench metrics import ratings.csv --higher-is-better rating
     """
-    opened = open_study(study)
-    actor = opened.actor(as_name)
     told = directions_of(higher, lower)
-    known = systems.find_data_set(opened, actor, data_set, task)
+    opened, actor, known = opened_with(study, as_name, data_set, task)
     done = metrics.import_scores(opened, actor, known, path, higher_is_better=told, encoding=encoding)
     Output(as_json).answer(
         {
@@ -118,9 +116,7 @@ def run_metric(
     Example:
       workbench metrics run bertscore --weights /models --data-set iu
     """
-    opened = open_study(study)
-    actor = opened.actor(as_name)
-    known = systems.find_data_set(opened, actor, data_set, task)
+    opened, actor, known = opened_with(study, as_name, data_set, task)
     folder = weights or opened.folder / "weights"
     done = metrics.run_metric(opened, actor, known, metric, weights=folder, systems=system or None)
     Output(as_json).answer(
@@ -149,9 +145,7 @@ def correlate(
     Example:
       workbench metrics correlate iu
     """
-    opened = open_study(study)
-    actor = opened.actor(as_name)
-    known = systems.find_data_set(opened, actor, name, task)
+    opened, actor, known = opened_with(study, as_name, name, task)
     board = leaderboard.leaderboard(opened, actor, known, revision=revision, labeler=labeler)
     found = leaderboard.metric_correlations(board)
     rows = [(c.first, c.second, figure(c.kendall), figure(c.spearman), c.kendall.n) for c in found]

@@ -8,12 +8,11 @@ from rich.table import Table
 
 from workbench.cli.options import AsOption, EncodingOption, JsonOption, StudyOption
 from workbench.cli.output import Output, figure, table
+from workbench.cli.scoring import opened_with
 from workbench.domain.reviews import RATINGS, Fault
 from workbench.workflow import review, review_results
-from workbench.workflow.opening import open_study
 from workbench.workflow.review import Progress, ReviewView
 from workbench.workflow.review_results import Outcome, SystemReview
-from workbench.workflow.systems import find_data_set
 
 review_app = typer.Typer(help="Radiologists review generated reports, blind to the system.", no_args_is_help=True)
 DataSetArgument = Annotated[str, typer.Argument(help="Name of the data set, or how its hash begins.")]
@@ -41,9 +40,7 @@ def open_command(
     Example:
       workbench review open iu --reviewer "Dr. A" --reviewer "Dr. B" --studies 30
     """
-    opened = open_study(study)
-    actor = opened.actor(as_name)
-    known = find_data_set(opened, actor, data_set, task)
+    opened, actor, known = opened_with(study, as_name, data_set, task)
     made = review.open_review(
         opened, actor, known, reviewers=reviewer, studies=studies, seed=seed, systems=system or None
     )
@@ -78,9 +75,7 @@ def close_command(
     Example:
       workbench review close iu
     """
-    opened = open_study(study)
-    actor = opened.actor(as_name)
-    closed = review.close_review(opened, actor, find_data_set(opened, actor, data_set, task), reason=reason)
+    closed = review.close_review(*opened_with(study, as_name, data_set, task), reason=reason)
     Output(as_json).answer(_view(closed), f"{closed.review.name} is closed.")
 
 
@@ -101,9 +96,8 @@ def show_command(
     Example:
       workbench review show iu
     """
-    opened = open_study(study)
-    actor, out = opened.actor(as_name), Output(as_json)
-    known = find_data_set(opened, actor, data_set, task)
+    opened, actor, known = opened_with(study, as_name, data_set, task)
+    out = Output(as_json)
     held = [p for p in review.progress(opened, actor) if p.data_set == known] if _leads(actor.roles) else []
     if held:
         _progress(held[0], out)
@@ -128,9 +122,7 @@ def export_command(
     Example:
       workbench review export iu -o ratings.csv
     """
-    opened = open_study(study)
-    actor = opened.actor(as_name)
-    rows = review_results.export_ratings(opened, actor, find_data_set(opened, actor, data_set, task), out)
+    rows = review_results.export_ratings(*opened_with(study, as_name, data_set, task), out)
     Output(as_json).answer({"file": str(out), "rows": rows}, f"{out}: {rows:,} ratings.")
 
 
@@ -154,9 +146,7 @@ def import_command(
     Example:
       workbench review import ratings.csv --data-set iu
     """
-    opened = open_study(study)
-    actor = opened.actor(as_name)
-    known = find_data_set(opened, actor, data_set, task)
+    opened, actor, known = opened_with(study, as_name, data_set, task)
     done = review_results.import_ratings(opened, actor, known, file, encoding=encoding)
     Output(as_json).answer(
         {

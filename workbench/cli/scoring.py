@@ -16,6 +16,7 @@ from workbench.cli.output import Output, figure, table
 from workbench.domain.actors import Actor
 from workbench.errors import InputError, WorkbenchError
 from workbench.running.spending import Cap
+from workbench.storage.leaderboard import DataSetRecord
 from workbench.workflow import leaderboard, leaderboard_files, ran_score, systems
 from workbench.workflow.extracting import Progress
 from workbench.workflow.extractor import order_words, write_blinded
@@ -23,7 +24,7 @@ from workbench.workflow.leaderboard import Board, Column
 from workbench.workflow.leaderboard_json import board_json
 from workbench.workflow.opening import open_study
 from workbench.workflow.study import Study
-from workbench.workflow.systems import DEFAULT_TASK, System, TakenIn
+from workbench.workflow.systems import DEFAULT_TASK, System, TakenIn, find_data_set
 
 RevisionOption = Annotated[str | None, typer.Option(help="Prompt revision; the highest accepted when left out.")]
 LabelerOption = Annotated[str, typer.Option(help="A labeler of data/study.toml; it reads both sides.")]
@@ -87,7 +88,7 @@ def score_command(
         if known.name != (data_set or reference.stem):
             said.tell(f"The references of {reference} are the data set {known.name}.")
     elif data_set is not None:
-        known = systems.find_data_set(opened, actor, data_set, task)
+        known = find_data_set(opened, actor, data_set, task)
         taken = systems.add_systems(opened, actor, known, named)
     else:
         raise InputError("Say which reference reports with --reference FILE, or which data set with --data-set NAME.")
@@ -138,7 +139,7 @@ def leaderboard_command(
     if list_all:
         _list(opened, actor, said)
         return
-    known = systems.find_data_set(opened, actor, name, task)
+    known = find_data_set(opened, actor, name, task)
     if blinded is not None:
         count = write_blinded(opened, actor, known, blinded, size=size)
         said.answer(
@@ -149,6 +150,15 @@ def leaderboard_command(
         return
     board = leaderboard.leaderboard(opened, actor, known, revision=revision, labeler=labeler, systems=system or None)
     _answer(board, out, said)
+
+
+def opened_with(
+    study: Path | None, as_name: str | None, data_set: str | None, task: str | None
+) -> tuple[Study, Actor, DataSetRecord]:
+    """Return the study that is meant, who acts, and the data set; the newest one where none is named."""
+    opened = open_study(study)
+    actor = opened.actor(as_name)
+    return opened, actor, find_data_set(opened, actor, data_set, task)
 
 
 def _named(files: list[Path], names: list[str], columns: dict[str, str] | None, encoding: str) -> list[System]:
