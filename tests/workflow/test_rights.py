@@ -46,6 +46,7 @@ from workbench.workflow import (
     batches,
     blindness,
     browse,
+    changes,
     chexpert,
     cohorts,
     compare,
@@ -361,7 +362,6 @@ CALLS = {
         lambda w, a: adjudicate.finish(w.study, a, w.tied), **_results(JUDGES | {"Lena"}), fails=True
     ),
     "adjudicate.open_items": Call(lambda w, a: adjudicate.open_items(w.study, a, w.tied), **_results(JUDGES)),
-    "annotate.changes": Call(lambda w, a: annotate.changes(w.study, a, "development", w.first), {"Rita", "Lara"}),
     "annotate.heard": Call(lambda w, a: annotate.heard(w.study, a, "tab"), RATERS),
     "annotate.open_report": Call(
         lambda w, a: annotate.open_report(w.study, a, "development", w.first), {"Rita", "Lara"}
@@ -392,6 +392,9 @@ CALLS = {
     "browse.read_report": Call(lambda w, a: browse.read_report(w.study, a, "r1"), EVERYBODY),
     "browse.rendered": Call(lambda w, a: browse.rendered(w.study, a, w.candidate, "r1"), EVERYBODY),
     "browse.state_counts": Call(lambda w, a: browse.state_counts(w.study, a, w.score), **_results(EDITORS | JUDGES)),
+    "changes.to_take_back": Call(
+        lambda w, a: changes.to_take_back(w.study, a, "development", w.first), {"Rita", "Lara"}
+    ),
     "chexpert.chexpert_benchmark": Call(
         lambda w, a: chexpert.chexpert_benchmark(w.study, a, w.score, _chexpert(w)), **_results(EDITORS)
     ),
@@ -647,7 +650,7 @@ ON_THIS_COMPUTER = {  # they act on files that whoever calls can read or write a
 PRACTICE = {"practice.check", "practice.load"}  # reports outside the study that hold nobody's labels
 AFTER_ASKING = {"run.execute", "splits.reports_of"}  # they go on with what a call that asks has handed out
 INNER = {  # parts of the calls above, which ask; nothing outside the workflow uses them
-    "judging.judge_pairs",
+    "annotate.own_report", "judging.judge_pairs",
     "benchmarks.keep", "review.view_of", "doubted.put_forward", "extracting.ask", "extracting.codes_of",
     "extracting.mentions_of", "reference.first_look_in", "rounds.close_in", "run.label_texts",
     "ran_score.reading_of", "ran_score.texts_of", "slow_down.count", "slow_down.forgive",

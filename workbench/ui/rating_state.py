@@ -16,7 +16,8 @@ from workbench.ui import rating_work, shortcuts, state
 from workbench.ui.rating_work import PRACTICE
 from workbench.ui.undisturbed import undisturbed
 from workbench.workflow import annotate
-from workbench.workflow.annotate import Act, Change, ChangedMeanwhileError, Entry, Queue, RatingTask
+from workbench.workflow.annotate import Act, ChangedMeanwhileError, Entry, Queue, RatingTask
+from workbench.workflow.changes import Change
 
 _TRIES = 20  # to change labels that other tabs change at the same time
 IDLE = 60.0  # seconds; of a longer pause between two acts no more than this counts as reading
@@ -287,7 +288,7 @@ def _changes(desk: Desk) -> list[Change]:
     token, kept = st.session_state.get(_UNDO, ("", []))
     if token != desk.token:  # the cohort, and with it the report, may have changed without anything being opened
         actor = acting(desk.here)
-        kept = list(rating_work.changes(desk.here.study, actor, desk.cohort, desk.entry)) if actor else []
+        kept = list(rating_work.to_take_back(desk.here.study, actor, desk.cohort, desk.entry)) if actor else []
         st.session_state[_UNDO] = (desk.token, kept)
         st.session_state[_LAST] = kept[-1].finding if kept else ""
     found: list[Change] = kept

@@ -5,8 +5,9 @@ from collections.abc import Mapping
 from workbench.domain.actors import Actor
 from workbench.domain.annotations import Mark
 from workbench.domain.findings import State
-from workbench.workflow import annotate, practice
-from workbench.workflow.annotate import Act, Change, Entry, Queue, RatingTask
+from workbench.workflow import annotate, changes, practice
+from workbench.workflow.annotate import Act, Entry, Queue, RatingTask
+from workbench.workflow.changes import Change
 from workbench.workflow.study import Study
 
 PRACTICE = ""  # stands where a cohort's name stands, and no cohort has it
@@ -22,9 +23,9 @@ def open_report(study: Study, actor: Actor, cohort: str, entry: Entry) -> Rating
     return annotate.open_report(study, actor, cohort, entry) if cohort else practice.open_report(study, actor, entry)
 
 
-def changes(study: Study, actor: Actor, cohort: str, entry: Entry) -> tuple[Change, ...]:
+def to_take_back(study: Study, actor: Actor, cohort: str, entry: Entry) -> tuple[Change, ...]:
     """Return the rater's changes of a report that can be taken back, oldest first; none of a practice report."""
-    return annotate.changes(study, actor, cohort, entry) if cohort else ()
+    return changes.to_take_back(study, actor, cohort, entry) if cohort else ()
 
 
 def save(

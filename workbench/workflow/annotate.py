@@ -2,11 +2,11 @@
 
 import math
 import random
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import lru_cache
-from itertools import pairwise
 from sqlite3 import Connection
 from statistics import median
 
@@ -43,15 +43,6 @@ class Act:
 
     tab: str
     number: int
-
-
-@dataclass(frozen=True, slots=True)
-class Change:
-    """A finding that a rater changed, with its answer and the words it rested on before."""
-
-    finding: str
-    before: State
-    evidence: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,8 +146,9 @@ def _order(seed: int, twice: int, cohort_hash: str, rater: str, members: tuple[s
     return tuple(order)
 
 
-def open_report(study: Study, actor: Actor, cohort_name: str, entry: Entry) -> RatingTask:
-    """Return a report for rating with the rater's own labels and nobody else's.
+@contextmanager
+def own_report(study: Study, actor: Actor, cohort_name: str, entry: Entry) -> Iterator[tuple[Connection, Round]]:
+    """Yield the round in which a rater reads a report, and a connection to read their own labels of it.
 
     Raises:
         NotFoundError: it is not in the rater's queue.
@@ -166,7 +158,17 @@ def open_report(study: Study, actor: Actor, cohort_name: str, entry: Entry) -> R
     _check_not_locked_from(study, actor, entry.report_id)
     cohort = get_cohort(study, cohort_name)
     with study.database.read() as conn:
-        held = _check_in_queue(conn, cohort, actor, entry)
+        yield conn, _check_in_queue(conn, cohort, actor, entry)
+
+
+def open_report(study: Study, actor: Actor, cohort_name: str, entry: Entry) -> RatingTask:
+    """Return a report for rating with the rater's own labels and nobody else's.
+
+    Raises:
+        NotFoundError: it is not in the rater's queue.
+        RightsError: as ``own_report``.
+    """
+    with own_report(study, actor, cohort_name, entry) as (conn, held):
         report = report_store.get(conn, entry.report_id)
         own, submitted = (_last(conn, held, actor, entry, submitted_only=only) for only in (False, True))
     if report is None:
@@ -255,53 +257,6 @@ def save(
                 reason=reason.strip(),
             ),
         )
-
-
-def changes(study: Study, actor: Actor, cohort_name: str, entry: Entry) -> tuple[Change, ...]:
-    """Return the rater's changes of a report that can be taken back, oldest first: those since it was submitted last.
-
-    They are read from the drafts that were kept. A draft that says again what the last but one said took a change back,
-    so neither counts.
-
-    Raises:
-        NotFoundError: it is not in the rater's queue.
-        RightsError: it is in a locked validation cohort and this rater edits prompts too (method 18).
-    """
-    actor.require(Role.RATER, to="rate reports")
-    _check_not_locked_from(study, actor, entry.report_id)
-    cohort = get_cohort(study, cohort_name)
-    with study.database.read() as conn:
-        held = _check_in_queue(conn, cohort, actor, entry)
-        kept = annotation_store.history(conn, entry.report_id, actor.name)
-    sheets = [_Sheet({}, {})]
-    for each in kept:
-        if each.reading != entry.reading or each.label_set_hash != held.label_set_hash:
-            continue
-        now = _Sheet(said(each.states), dict(each.evidence))
-        if each.submitted:
-            sheets = [now]
-        elif now == sheets[-1]:
-            continue
-        elif sheets[-2:-1] == [now]:
-            sheets.pop()
-        else:
-            sheets.append(now)
-    return tuple(change for before, after in pairwise(sheets) for change in before.until(after))
-
-
-@dataclass(frozen=True, slots=True)
-class _Sheet:
-    states: Mapping[str, State]
-    evidence: Mapping[str, str]
-
-    def until(self, later: "_Sheet") -> list[Change]:
-        """Return what differs in a later one, as it is here: mostly one finding."""
-        mine, theirs = ({f: (x.states.get(f), x.evidence.get(f)) for f in x.states} for x in (self, later))
-        return [
-            Change(finding, self.states.get(finding, State.NOT_MENTIONED), self.evidence.get(finding))
-            for finding in sorted({*mine, *theirs})
-            if mine.get(finding) != theirs.get(finding)
-        ]
 
 
 def heard(study: Study, actor: Actor, tab: str) -> int:
