@@ -1,65 +1,15 @@
 """Accept: the gate's checks for a scored revision, signed or overridden, and the decision."""
 
-from typing import Literal
-
 import streamlit as st
 
 from workbench.domain.actors import Role
 from workbench.domain.prompts import RevisionStatus
-from workbench.ui import blind, data, gates, scoring, state, validating, widgets
-from workbench.workflow import accept
-from workbench.workflow.accept import Gate
+from workbench.ui import accept_panel, blind, data, gates, scoring, state, validating, widgets
 
 here = state.here()
 intent = state.take_intent("accept")
 widgets.head("Accept", "Check a scored revision against the gate, sign what needs a name, and decide.")
 blind.stop(here)
-
-
-def decide(gate: Gate, signed: list[str], number: int) -> None:
-    override = ""
-    if gate.blocked:
-        st.markdown(":red[The gate is closed.] Mend the prompt for what it names, or say why you pass over it.")
-        override = st.text_input("Override: why closed checks are passed over", key=f"accept.override.{number}")
-    reason = st.text_input("Reason for the decision", key=f"accept.reason.{number}")
-    main: Literal["primary", "secondary"] = "secondary" if gate.blocked else "primary"
-    place = st.container()  # a refusal stands above the buttons, where it is seen
-    with st.container(horizontal=True):
-        yes = st.button(f"Accept revision {number}", type=main, icon=":material/verified:")
-        no = st.button(f"Reject revision {number}", icon=":material/thumb_down:")
-    with place, widgets.explained():
-        if yes:
-            made = accept.accept(here.study, here.actor, gate, reason=reason, signed=signed, override=override)
-            state.say(f"Revision {made.number} is accepted; its file is in {here.study.prompts_folder}.")
-            st.switch_page(state.page("history"))
-        if no:
-            reject(number, reason)
-
-
-def reject(number: int, reason: str) -> None:
-    made = accept.reject(here.study, here.actor, by_number[number], reason=reason)
-    state.say(f"Revision {made.number} is rejected and stays on record.")
-    st.switch_page(state.page("history"))
-
-
-def reject_unscored(number: int) -> None:
-    """Let a candidate go that nobody wants to run, or that cannot be read."""
-    with st.expander(f"Reject revision {number} without a score"):
-        reason = st.text_input("Reason for the decision", key=f"accept.reason.{number}")
-        if st.button(f"Reject revision {number}", icon=":material/thumb_down:"):
-            with widgets.explained():
-                reject(number, reason or "")
-
-
-def draw_rejected() -> None:
-    rejected = [r for r in data.revisions(here) if r.status is RevisionStatus.REJECTED]
-    if rejected:
-        with st.expander(f"Rejected so far: {len(rejected)}"):
-            for r in reversed(rejected):
-                why = "; ".join(said.reason for said in data.decisions(here, r.prompt_hash))
-                st.markdown(widgets.plain(f"Revision {r.number}: {r.message}. Rejected: {why}."))
-            st.caption("History shows what each scored, and the page Revise its text.")
-
 
 can = here.may(Role.LEAD)
 cards = data.reference_cards(here)
@@ -67,7 +17,7 @@ candidates = [r for r in reversed(data.revisions(here)) if r.status is RevisionS
 if not candidates:
     st.info("No candidate is waiting for a decision. Mend the prompt and save a candidate.")
     st.page_link(state.page("revise"), label="Revise the prompt", icon=":material/arrow_forward:")
-    draw_rejected()
+    accept_panel.rejected(here)
     if cards:
         validating.draw(here, data.need_reference(cards, st.session_state.get(state.REFERENCE)).name)
     st.stop()
@@ -93,7 +43,7 @@ if not scores:
         state.ask(state.Intent("run", revision=number))
         st.switch_page(state.page("run"))
     if can:
-        reject_unscored(number)
+        accept_panel.reject_unscored(here, revision)
     st.stop()
 labelers = {s.prepared.run.labeler.name: s for s in scores}
 score = labelers[st.selectbox("Labeler", list(labelers), width=260)] if len(labelers) > 1 else scores[0]
@@ -115,8 +65,8 @@ with checks:
 with decision:
     st.subheader("The decision", anchor=False)
     if can:
-        decide(gate, signed, number)
+        accept_panel.decide(here, gate, signed, revision)
     else:
         st.info("Only the study lead accepts or rejects a revision.")
-draw_rejected()
+accept_panel.rejected(here)
 validating.draw(here, card.name)

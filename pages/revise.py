@@ -3,7 +3,6 @@
 import streamlit as st
 
 from workbench.domain.actors import Role
-from workbench.errors import WorkbenchError
 from workbench.ui import (
     blind,
     data,
@@ -57,12 +56,7 @@ number = left.selectbox(
 )
 finding = right.selectbox("Finding", list(findings), format_func=findings.__getitem__, key="revise.finding")
 base = by_number[number]
-try:
-    base_prompt = data.prompt(here, base.prompt_hash)
-except WorkbenchError as error:
-    widgets.refuse(error)
-    st.info("Start from another revision; the study lead rejects this one on the page Accept.")
-    st.stop()
+base_prompt = prompt_view.to_start_from(here, base)
 can = here.may(Role.LEAD, Role.ADMIN)
 if not can:
     st.info("You may read the prompt; revisions are made by the study lead.")

@@ -5,12 +5,22 @@ from collections.abc import Mapping
 import streamlit as st
 
 from workbench.domain.prompts import Prompt, Revision
-from workbench.errors import InputError
+from workbench.errors import InputError, WorkbenchError
 from workbench.prompting.diff import diff_text
 from workbench.prompting.files import parse_prompt, prompt_text
 from workbench.prompting.render import system_text
 from workbench.prompting.tokens import count_tokens
 from workbench.ui import data, editing, state, unsaved, widgets
+
+
+def to_start_from(here: state.Here, base: Revision) -> Prompt:
+    """Return the prompt of a revision; where it cannot be read the page says so, and what to do, and ends."""
+    try:
+        return data.prompt(here, base.prompt_hash)
+    except WorkbenchError as error:
+        widgets.refuse(error)
+        st.info("Start from another revision; the study lead rejects this one on the page Accept.")
+        st.stop()
 
 
 def changed(here: state.Here, base: Revision, draft: Prompt, known: Mapping[int, Revision]) -> None:
