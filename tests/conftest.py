@@ -5,11 +5,18 @@ import subprocess
 import sys
 import urllib.request
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, settings
+
+from workbench.domain.prompts import Prompt, Revision
+from workbench.prompting.files import prompt_text
+from workbench.storage.prompts import add_revision
+from workbench.workflow.study import Study
 
 # A slow machine is no fault of the code.
 settings.register_profile("any machine", deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -34,36 +41,68 @@ def shared() -> Path:
     return folder
 
 
-class FaultServer:
-    """A running tests/models/fault_server.py, where its script is explained."""
+@pytest.fixture
+def add_unchecked() -> Callable[[Study, Prompt], Revision]:
+    """Puts a prompt into a study without reading its text back, as was done before that was checked."""
 
-    def __init__(self, process: "subprocess.Popen[str]") -> None:
-        assert process.stdout is not None
-        self.process = process
-        self.port = int(process.stdout.readline())
+    def add(study: Study, prompt: Prompt) -> Revision:
+        with study.database.write() as conn:
+            return add_revision(
+                conn,
+                prompt,
+                prompt_text(prompt),
+                parent_hash=None,
+                author="Somebody",
+                at=datetime.now(UTC),
+                message="saved before the check",
+            )
+
+    return add
+
+
+class ModelServer:
+    """A running server of tests/models, where its script is explained."""
+
+    def __init__(self, script: str, *arguments: str) -> None:
+        command = [sys.executable, str(ROOT / "tests" / "models" / script), *arguments]
+        self.process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+        assert self.process.stdout is not None
+        self.port = int(self.process.stdout.readline())
         self.url = f"http://127.0.0.1:{self.port}"  # base_url of an anthropic labeler; an openai one needs /v1 after it
 
     def log(self) -> dict[str, Any]:
-        """Return what was asked and dealt; ``reports`` is by the SHA-256 of a report's text."""
+        """Return what was asked and dealt; of a fault server ``reports`` is by the SHA-256 of a report's text."""
         with urllib.request.build_opener(urllib.request.ProxyHandler({})).open(f"{self.url}/log", timeout=30) as answer:
             return dict(json.load(answer))
 
 
-@pytest.fixture
-def start_fault_server() -> Iterator[Callable[..., FaultServer]]:
-    """Starts language-model servers that misbehave: ``start_fault_server("--seed", "7").url``; stopped afterwards."""
+@contextmanager
+def servers(script: str) -> Iterator[Callable[..., ModelServer]]:
+    """Give what starts servers; they are stopped afterwards."""
     started = []
 
-    def start(*arguments: str) -> FaultServer:
-        script = ROOT / "tests" / "models" / "fault_server.py"
-        process = subprocess.Popen([sys.executable, str(script), *arguments], stdout=subprocess.PIPE, text=True)
-        started.append(process)
-        return FaultServer(process)
+    def start(*arguments: str) -> ModelServer:
+        started.append(ModelServer(script, *arguments))
+        return started[-1]
 
     yield start
-    for process in started:
-        process.kill()
-        process.communicate()
+    for server in started:
+        server.process.kill()
+        server.process.communicate()
+
+
+@pytest.fixture
+def start_fault_server() -> Iterator[Callable[..., ModelServer]]:
+    """Starts language-model servers that misbehave: ``start_fault_server("--seed", "7").url``; stopped afterwards."""
+    with servers("fault_server.py") as start:
+        yield start
+
+
+@pytest.fixture
+def start_batch_server() -> Iterator[Callable[..., ModelServer]]:
+    """Starts servers that take batches: ``start_batch_server("--looks", "2").url``; stopped afterwards."""
+    with servers("batch_server.py") as start:
+        yield start
 
 
 @pytest.fixture

@@ -6,39 +6,13 @@ import signal
 import subprocess
 import sys
 import time
-import urllib.request
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-SCRIPT = Path(__file__).parents[1] / "models" / "batch_server.py"
 RUN = ("run", "--cohort", "development", "--labeler", "m", "--as", "Demo lead")
-
-
-@pytest.fixture
-def serve() -> Iterator[Callable[..., str]]:
-    """Start a server that takes batches and return its address; it is stopped afterwards."""
-    started: list[subprocess.Popen[str]] = []
-
-    def start(*arguments: str) -> str:
-        command = [sys.executable, str(SCRIPT), *arguments]
-        started.append(subprocess.Popen(command, stdout=subprocess.PIPE, text=True))
-        output = started[-1].stdout
-        assert output is not None
-        return f"http://127.0.0.1:{int(output.readline())}"
-
-    yield start
-    for process in started:
-        process.kill()
-        process.communicate()
-
-
-def log(url: str) -> dict[str, Any]:
-    opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
-    with opener.open(f"{url}/log", timeout=30) as answer:
-        return dict(json.load(answer))
 
 
 def with_model(study: str, url: str, kind: str = "openai") -> None:
@@ -48,8 +22,10 @@ def with_model(study: str, url: str, kind: str = "openai") -> None:
         settings.write("price = {input = 10.0, output = 20.0}\n")
 
 
-def test_the_same_command_hands_over_and_collects(workbench: Any, study: str, serve: Callable[..., str]) -> None:
-    with_model(study, serve("--looks", "2"))
+def test_the_same_command_hands_over_and_collects(
+    workbench: Any, study: str, start_batch_server: Callable[..., Any]
+) -> None:
+    with_model(study, start_batch_server("--looks", "2").url)
     command = [*RUN, "--batch", "--study", study]
     first = workbench(*command)
     assert first.code == 0
@@ -67,9 +43,9 @@ def test_the_same_command_hands_over_and_collects(workbench: Any, study: str, se
 
 
 def test_waiting_collects_when_it_is_done(
-    workbench: Any, study: str, serve: Callable[..., str], monkeypatch: pytest.MonkeyPatch
+    workbench: Any, study: str, start_batch_server: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with_model(study, serve("--looks", "2"), "anthropic")
+    with_model(study, start_batch_server("--looks", "2").url, "anthropic")
     monkeypatch.setattr("workbench.workflow.batches._FIRST_PAUSE", 0.01)
     done = workbench(*RUN, "--batch", "--wait", "--study", study, "--json")
     found = done.json
@@ -80,20 +56,20 @@ def test_waiting_collects_when_it_is_done(
 
 @pytest.mark.parametrize("kind", ["openai", "anthropic"])
 def test_a_kill_between_handing_over_and_writing_down_pays_for_nothing_twice(
-    workbench: Any, study: str, serve: Callable[..., str], kind: str
+    workbench: Any, study: str, start_batch_server: Callable[..., Any], kind: str, root: Path
 ) -> None:
-    url = serve("--hold", "60", "--others", "3")
-    with_model(study, url, kind)
+    provider = start_batch_server("--hold", "60", "--others", "3")
+    with_model(study, provider.url, kind)
     command = [*RUN, "--batch", "--study", study]
-    child = subprocess.Popen([sys.executable, "-m", "workbench", *command], env={**os.environ}, cwd=SCRIPT.parents[2])
-    while not log(url)["batches"]:
+    child = subprocess.Popen([sys.executable, "-m", "workbench", *command], env={**os.environ}, cwd=root)
+    while not provider.log()["batches"]:
         assert child.poll() is None
         time.sleep(0.05)
     child.send_signal(signal.SIGKILL)
     child.wait()
     found = workbench(*command, "--json").json
     assert (found["submitted"], found["collected"], found["done"]) == (0, found["total"], found["total"])
-    seen = log(url)
+    seen = provider.log()
     assert len(seen["batches"]) == 1
     assert set(seen["asked"].values()) == {1}
 

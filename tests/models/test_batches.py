@@ -2,10 +2,7 @@
 
 import asyncio
 import json
-import subprocess
-import sys
-import urllib.request
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, TypeVar
@@ -27,33 +24,9 @@ KINDS: dict[str, tuple[Any, Any, str]] = {
     "anthropic": (AnthropicModel, AnthropicBatches, ""),
 }
 KEY = "sk-KEY-CANARY"
-SCRIPT = Path(__file__).parent / "batch_server.py"
 T = TypeVar("T")
 
 pytestmark = pytest.mark.parametrize("kind", KINDS)
-
-
-@pytest.fixture
-def serve() -> Iterator[Callable[..., str]]:
-    started: list[subprocess.Popen[str]] = []
-
-    def start(*arguments: str) -> str:
-        command = [sys.executable, str(SCRIPT), *arguments]
-        started.append(subprocess.Popen(command, stdout=subprocess.PIPE, text=True))
-        output = started[-1].stdout
-        assert output is not None
-        return f"http://127.0.0.1:{int(output.readline())}"
-
-    yield start
-    for process in started:
-        process.kill()
-        process.communicate()
-
-
-def log(url: str) -> dict[str, Any]:
-    opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
-    with opener.open(f"{url}/log", timeout=30) as answer:
-        return dict(json.load(answer))
 
 
 def made(kind: str, url: str, *, egress: Egress | None = None) -> Any:
@@ -85,9 +58,9 @@ async def answers(server: Any, name: str) -> dict[str, Completion | CallError]:
     return {answer.id: answer.result for answer in found}
 
 
-def test_a_batch_goes_from_being_handed_over_to_its_answers(kind: str, serve: Callable[..., str]) -> None:
-    url = serve("--looks", "2")
-    server = made(kind, url)
+def test_a_batch_goes_from_being_handed_over_to_its_answers(kind: str, start_batch_server: Callable[..., Any]) -> None:
+    provider = start_batch_server("--looks", "2")
+    server = made(kind, provider.url)
 
     async def work() -> Any:
         # A line of the file holds U+2028 as it is, which some readers take for the end of a line.
@@ -102,13 +75,13 @@ def test_a_batch_goes_from_being_handed_over_to_its_answers(kind: str, serve: Ca
     assert json.loads(found["n0"].text)["findings"][0]["finding"] == "pneumothorax"
     assert found["n0"].input_tokens > 100
     assert found["n1"].text.startswith("Here are the labels")
-    seen = log(url)
+    seen = provider.log()
     assert seen["keys"] == [KEY]
     assert seen["batches"] == {first.id: ["n0", "n1"]}
 
 
-def test_what_a_server_says_of_a_failure_is_not_repeated(kind: str, serve: Callable[..., str]) -> None:
-    server = made(kind, serve("--looks", "0"))
+def test_what_a_server_says_of_a_failure_is_not_repeated(kind: str, start_batch_server: Callable[..., Any]) -> None:
+    server = made(kind, start_batch_server("--looks", "0").url)
 
     async def work() -> Any:
         state = await server.submit(requests(server, "{deal 400}", "{deal 500}", "{deal expired}"), "t1")
@@ -124,8 +97,10 @@ def test_what_a_server_says_of_a_failure_is_not_repeated(kind: str, serve: Calla
 
 
 @pytest.mark.parametrize("status", [400, 401, 404, 429, 500])
-def test_a_batch_that_is_not_taken_ends_in_one_known_way(kind: str, serve: Callable[..., str], status: int) -> None:
-    server = made(kind, serve("--refuse", str(status)))
+def test_a_batch_that_is_not_taken_ends_in_one_known_way(
+    kind: str, start_batch_server: Callable[..., Any], status: int
+) -> None:
+    server = made(kind, start_batch_server("--refuse", str(status)).url)
     with pytest.raises(CallError) as error:
         done(server, lambda: server.submit(requests(server, "REPORT-CANARY"), "t1"))
     told = {400: Trouble.REJECTED, 401: Trouble.CLOSED, 404: Trouble.CLOSED, 429: Trouble.BUSY, 500: Trouble.SERVER}
@@ -133,9 +108,10 @@ def test_a_batch_that_is_not_taken_ends_in_one_known_way(kind: str, serve: Calla
     assert "CANARY" not in str(error.value)
 
 
-def test_a_batch_is_found_among_others_and_none_where_there_is_none(kind: str, serve: Callable[..., str]) -> None:
-    url = serve("--others", "7")
-    server = made(kind, url)
+def test_a_batch_is_found_among_others_and_none_where_there_is_none(
+    kind: str, start_batch_server: Callable[..., Any]
+) -> None:
+    server = made(kind, start_batch_server("--others", "7").url)
     before = datetime.now(UTC)
 
     async def work() -> Any:
@@ -151,8 +127,10 @@ def test_a_batch_is_found_among_others_and_none_where_there_is_none(kind: str, s
     assert another is None
 
 
-def test_a_name_that_would_lead_to_another_path_is_not_followed(kind: str, serve: Callable[..., str]) -> None:
-    server = made(kind, serve())
+def test_a_name_that_would_lead_to_another_path_is_not_followed(
+    kind: str, start_batch_server: Callable[..., Any]
+) -> None:
+    server = made(kind, start_batch_server().url)
     if kind == "anthropic":
         with pytest.raises(CallError, match="names no batch"):
             done(server, lambda: answers(server, "../../files"))

@@ -2,7 +2,7 @@
 
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -21,7 +21,6 @@ from workbench.workflow.revise import with_guidance
 from workbench.workflow.study import Study
 
 Open = Callable[..., AppTest]
-BATCHES = Path(__file__).parents[1] / "models" / "batch_server.py"
 
 
 TO_START = frozenset({"Start the run", "Continue the run"})
@@ -238,14 +237,9 @@ def test_repeats_show_how_steady_the_model_is(
 
 
 @pytest.fixture
-def batch_server() -> Iterator[str]:
+def batch_server(start_batch_server: Callable[..., Any]) -> str:
     """The address of a server that takes batches, which end when they have been looked at twice."""
-    command = [sys.executable, str(BATCHES), "--looks", "2"]
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
-    assert process.stdout is not None
-    yield f"http://127.0.0.1:{int(process.stdout.readline())}/v1"
-    process.kill()
-    process.communicate()
+    return f"{start_batch_server('--looks', '2').url}/v1"
 
 
 def test_a_run_is_handed_over_as_a_batch_shown_while_it_is_under_way_and_collected_by_a_button(

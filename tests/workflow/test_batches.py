@@ -1,10 +1,7 @@
 """Batches: handed over once, collected into the same extractions, found again after a kill, under lock and cap."""
 
 import json
-import subprocess
-import sys
-import urllib.request
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -32,44 +29,15 @@ from workbench.workflow.run import PreparedRun, key_of
 from workbench.workflow.settings import LabelerConfig, PriceSettings
 from workbench.workflow.study import Study
 
-SCRIPT = Path(__file__).parents[1] / "models" / "batch_server.py"
 KINDS = ("openai", "anthropic")
 SIX = ["pneumothorax present.", "pneumothorax absent.", "Clear.", "Quiet.", "Calm.", "Plain."]
-
-
-class Server:
-    def __init__(self, *arguments: str) -> None:
-        command = [sys.executable, str(SCRIPT), *arguments]
-        self.process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
-        assert self.process.stdout is not None
-        self.url = f"http://127.0.0.1:{int(self.process.stdout.readline())}"
-
-    def log(self) -> dict[str, Any]:
-        opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
-        with opener.open(f"{self.url}/log", timeout=30) as answer:
-            return dict(json.load(answer))
-
-
-@pytest.fixture
-def serve() -> Iterator[Callable[..., Server]]:
-    """Start a server that takes batches; it is stopped afterwards."""
-    started: list[Server] = []
-
-    def start(*arguments: str) -> Server:
-        started.append(Server(*arguments))
-        return started[-1]
-
-    yield start
-    for server in started:
-        server.process.kill()
-        server.process.communicate()
 
 
 @pytest.fixture
 def make_run(study: Study, lead: Actor, make_prompt: Callable[..., Prompt], tmp_path: Path) -> Callable[..., Any]:
     """Return a study with reports in a cohort and a labeler on a server, and its prepared run."""
 
-    def make(server: Server | str, texts: Sequence[str], kind: str = "openai", **config: Any) -> tuple[Study, Any]:
+    def make(server: Any, texts: Sequence[str], kind: str = "openai", **config: Any) -> tuple[Study, Any]:
         path = tmp_path / "batch_reports.csv"
         rows = "".join(f'r{i},p{i},"FINDINGS: {text}"\n' for i, text in enumerate(texts))
         path.write_text(f"id,patient_id,text\n{rows}", encoding="utf-8")
@@ -99,9 +67,9 @@ def events(study: Study) -> list[str]:
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_run_is_handed_over_once_and_its_answers_are_the_extractions_that_calls_would_make(
-    kind: str, serve: Callable[..., Server], make_run: Callable[..., Any], lead: Actor
+    kind: str, start_batch_server: Callable[..., Any], make_run: Callable[..., Any], lead: Actor
 ) -> None:
-    server = serve("--looks", "2")
+    server = start_batch_server("--looks", "2")
     it, prepared = make_run(server, SIX, kind)
     first = batches.submit(it, lead, prepared)
     assert (first.submitted, first.answered, first.failed) == (6, 0, 0)
@@ -137,10 +105,10 @@ def test_a_run_is_handed_over_once_and_its_answers_are_the_extractions_that_call
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_what_a_batch_did_not_answer_counts_as_a_failed_call_and_is_asked_again(
-    kind: str, serve: Callable[..., Server], make_run: Callable[..., Any], lead: Actor
+    kind: str, start_batch_server: Callable[..., Any], make_run: Callable[..., Any], lead: Actor
 ) -> None:
     steps = ["expired", "canceled", "missing", "400", "500", "ok"]
-    it, prepared = make_run(serve(), [f"pneumothorax present. {{deal {s}}}" for s in steps], kind)
+    it, prepared = make_run(start_batch_server(), [f"pneumothorax present. {{deal {s}}}" for s in steps], kind)
     batches.submit(it, lead, prepared)
     found = batches.collect(it, lead, prepared)
     assert (found.answered, found.failed) == (1, 5)
@@ -160,10 +128,10 @@ def test_what_a_batch_did_not_answer_counts_as_a_failed_call_and_is_asked_again(
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_replies_are_read_as_strictly_as_those_to_calls_and_none_is_mended(
-    kind: str, serve: Callable[..., Server], make_run: Callable[..., Any], lead: Actor
+    kind: str, start_batch_server: Callable[..., Any], make_run: Callable[..., Any], lead: Actor
 ) -> None:
     steps = ["truncated", "refusal", "prose", "wrong_label", "contradiction", "fence", "invented"]
-    server = serve()
+    server = start_batch_server()
     texts = [f"pneumothorax present. {{deal {step}}}" for step in steps]
     it, prepared = make_run(server, texts, kind)
     assert batches.submit(it, lead, prepared).submitted == 7
@@ -177,9 +145,9 @@ def test_replies_are_read_as_strictly_as_those_to_calls_and_none_is_mended(
 
 
 def test_a_report_longer_than_the_model_reads_is_in_no_batch(
-    serve: Callable[..., Server], make_run: Callable[..., Any], lead: Actor
+    start_batch_server: Callable[..., Any], make_run: Callable[..., Any], lead: Actor
 ) -> None:
-    server = serve()
+    server = start_batch_server()
     it, prepared = make_run(server, SIX, context_tokens=600)  # of which 500 are kept for the reply
     assert batches.submit(it, lead, prepared).submitted == 0
     assert run.progress(it, prepared).failed == {"too_long": 6}
@@ -188,9 +156,9 @@ def test_a_report_longer_than_the_model_reads_is_in_no_batch(
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_batch_whose_arrival_nobody_was_told_of_is_found_again_and_not_paid_for_twice(
-    kind: str, serve: Callable[..., Server], make_run: Callable[..., Any], lead: Actor
+    kind: str, start_batch_server: Callable[..., Any], make_run: Callable[..., Any], lead: Actor
 ) -> None:
-    server = serve("--lose", "--others", "5")
+    server = start_batch_server("--lose", "--others", "5")
     it, prepared = make_run(server, SIX, kind)
     with pytest.raises(CallError, match="finds out whether the batch arrived"):
         batches.submit(it, lead, prepared)
@@ -203,9 +171,13 @@ def test_a_batch_whose_arrival_nobody_was_told_of_is_found_again_and_not_paid_fo
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_batch_that_never_arrived_is_handed_over_by_the_next_command_with_the_same_requests(
-    kind: str, serve: Callable[..., Server], make_run: Callable[..., Any], lead: Actor, monkeypatch: pytest.MonkeyPatch
+    kind: str,
+    start_batch_server: Callable[..., Any],
+    make_run: Callable[..., Any],
+    lead: Actor,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    server = serve("--others", "5", "--looks", "2")
+    server = start_batch_server("--others", "5", "--looks", "2")
     it, prepared = make_run(server, SIX, kind)
 
     class Killed(BaseException):
@@ -227,9 +199,9 @@ def test_a_batch_that_never_arrived_is_handed_over_by_the_next_command_with_the_
 
 
 def test_collecting_alone_hands_nothing_over(
-    serve: Callable[..., Server], make_run: Callable[..., Any], lead: Actor, monkeypatch: pytest.MonkeyPatch
+    start_batch_server: Callable[..., Any], make_run: Callable[..., Any], lead: Actor, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    server = serve()
+    server = start_batch_server()
     it, prepared = make_run(server, SIX)
 
     def lost(*_: object, **__: object) -> None:
@@ -246,9 +218,9 @@ def test_collecting_alone_hands_nothing_over(
 
 
 def test_a_stop_in_the_middle_of_collecting_keeps_what_was_saved_and_goes_on(
-    serve: Callable[..., Server], make_run: Callable[..., Any], lead: Actor, monkeypatch: pytest.MonkeyPatch
+    start_batch_server: Callable[..., Any], make_run: Callable[..., Any], lead: Actor, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    it, prepared = make_run(serve(), [*SIX[:5], "{deal expired} a."])
+    it, prepared = make_run(start_batch_server(), [*SIX[:5], "{deal expired} a."])
     batches.submit(it, lead, prepared)
     monkeypatch.setattr(batching, "_TOGETHER", 2)
     read, times = batching.outcome, []
@@ -273,9 +245,9 @@ def test_a_stop_in_the_middle_of_collecting_keeps_what_was_saved_and_goes_on(
 
 
 def test_nothing_under_way_is_asked_by_call_and_the_run_says_what_waits(
-    serve: Callable[..., Server], make_run: Callable[..., Any], lead: Actor
+    start_batch_server: Callable[..., Any], make_run: Callable[..., Any], lead: Actor
 ) -> None:
-    server = serve("--looks", "9")
+    server = start_batch_server("--looks", "9")
     it, prepared = make_run(server, SIX)
     batches.submit(it, lead, prepared)
     define(it, lead, "some", Purpose.DEVELOPMENT, ["r0", "r1"])
@@ -290,11 +262,15 @@ def test_nothing_under_way_is_asked_by_call_and_the_run_says_what_waits(
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_more_than_a_provider_takes_at_once_becomes_several_batches(
-    kind: str, serve: Callable[..., Server], make_run: Callable[..., Any], lead: Actor, monkeypatch: pytest.MonkeyPatch
+    kind: str,
+    start_batch_server: Callable[..., Any],
+    make_run: Callable[..., Any],
+    lead: Actor,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     where = {"openai": "openai_batches.OpenAIBatches", "anthropic": "anthropic_batches.AnthropicBatches"}[kind]
     monkeypatch.setattr(f"workbench.models.{where}.most_requests", 4)
-    server = serve()
+    server = start_batch_server()
     it, prepared = make_run(server, SIX, kind)
     assert batches.submit(it, lead, prepared).submitted == 6
     assert sorted(len(asked) for asked in server.log()["batches"].values()) == [2, 4]
@@ -329,9 +305,9 @@ def test_batches_are_under_the_lock_of_data_use_with_the_sentence_that_calls_are
 
 
 def test_whoever_hands_over_on_zero_retention_is_told_that_batches_are_kept(
-    serve: Callable[..., Server], make_run: Callable[..., Any], lead: Actor, monkeypatch: pytest.MonkeyPatch
+    start_batch_server: Callable[..., Any], make_run: Callable[..., Any], lead: Actor, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    it, prepared = make_run(serve(), SIX)
+    it, prepared = make_run(start_batch_server(), SIX)
     now = datetime.now(UTC)
     opening = Opening("a.org", Basis("Contract 7", zero_retention=True), lead.name, now)
     monkeypatch.setattr(data_use, "permission", lambda *_: data_use.Permission(opening=opening))
@@ -340,9 +316,9 @@ def test_whoever_hands_over_on_zero_retention_is_told_that_batches_are_kept(
 
 
 def test_a_batch_that_would_pass_a_cap_is_refused_before_it_is_handed_over(
-    serve: Callable[..., Server], make_run: Callable[..., Any], lead: Actor
+    start_batch_server: Callable[..., Any], make_run: Callable[..., Any], lead: Actor
 ) -> None:
-    server = serve()
+    server = start_batch_server()
     price = PriceSettings(input=1000.0, output=2000.0)
     it, prepared = make_run(server, SIX, price=price)
     with pytest.raises(InputError, match=r"about .* tokens \(estimated\), which is above the cap of 1,000"):
@@ -356,10 +332,10 @@ def test_a_batch_that_would_pass_a_cap_is_refused_before_it_is_handed_over(
 
 
 def test_answers_in_batches_cost_their_share_of_the_price(
-    serve: Callable[..., Server], make_run: Callable[..., Any], lead: Actor
+    start_batch_server: Callable[..., Any], make_run: Callable[..., Any], lead: Actor
 ) -> None:
     price = PriceSettings(input=10.0, output=20.0, batch_factor=0.25)
-    it, prepared = make_run(serve(), SIX[:2], price=price)
+    it, prepared = make_run(start_batch_server(), SIX[:2], price=price)
     batches.submit(it, lead, prepared)
     batches.collect(it, lead, prepared)
     done = run.progress(it, prepared)
@@ -370,9 +346,9 @@ def test_answers_in_batches_cost_their_share_of_the_price(
 
 
 def test_a_batch_that_the_provider_does_not_take_up_says_why(
-    serve: Callable[..., Server], make_run: Callable[..., Any], lead: Actor
+    start_batch_server: Callable[..., Any], make_run: Callable[..., Any], lead: Actor
 ) -> None:
-    it, prepared = make_run(serve("--fail", "token_limit_exceeded"), SIX)
+    it, prepared = make_run(start_batch_server("--fail", "token_limit_exceeded"), SIX)
     batches.submit(it, lead, prepared)
     found = batches.collect(it, lead, prepared)
     assert (found.answered, found.failed) == (0, 6)
@@ -381,9 +357,9 @@ def test_a_batch_that_the_provider_does_not_take_up_says_why(
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_server_without_batches_is_told_of_and_nothing_is_left_under_way(
-    kind: str, serve: Callable[..., Server], make_run: Callable[..., Any], lead: Actor
+    kind: str, start_batch_server: Callable[..., Any], make_run: Callable[..., Any], lead: Actor
 ) -> None:
-    it, prepared = make_run(serve("--refuse", "404"), SIX, kind)
+    it, prepared = make_run(start_batch_server("--refuse", "404"), SIX, kind)
     with pytest.raises(CallError, match="No batch was made"):
         batches.submit(it, lead, prepared)
     assert batches.under_way(it, prepared) == []
@@ -391,9 +367,9 @@ def test_a_server_without_batches_is_told_of_and_nothing_is_left_under_way(
 
 
 def test_answers_to_what_nobody_asked_are_left_out_and_told(
-    serve: Callable[..., Server], make_run: Callable[..., Any], lead: Actor
+    start_batch_server: Callable[..., Any], make_run: Callable[..., Any], lead: Actor
 ) -> None:
-    it, prepared = make_run(serve(), ["pneumothorax present. {deal strange}"])
+    it, prepared = make_run(start_batch_server(), ["pneumothorax present. {deal strange}"])
     batches.submit(it, lead, prepared)
     found = batches.collect(it, lead, prepared)
     assert (found.answered, found.failed) == (1, 0)
@@ -402,9 +378,9 @@ def test_answers_to_what_nobody_asked_are_left_out_and_told(
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_batch_is_cancelled_what_was_answered_is_kept_and_the_rest_can_be_asked_again(
-    kind: str, serve: Callable[..., Server], make_run: Callable[..., Any], lead: Actor
+    kind: str, start_batch_server: Callable[..., Any], make_run: Callable[..., Any], lead: Actor
 ) -> None:
-    it, prepared = make_run(serve(), [*SIX[1:], "pneumothorax present. {deal early}"], kind)
+    it, prepared = make_run(start_batch_server(), [*SIX[1:], "pneumothorax present. {deal early}"], kind)
     batches.submit(it, lead, prepared)
     found = batches.cancel(it, lead, prepared)
     assert (found.answered, found.failed) == (1, 5)
@@ -414,9 +390,9 @@ def test_a_batch_is_cancelled_what_was_answered_is_kept_and_the_rest_can_be_aske
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_batch_that_its_provider_has_forgotten_can_be_given_up(
-    kind: str, serve: Callable[..., Server], make_run: Callable[..., Any], lead: Actor
+    kind: str, start_batch_server: Callable[..., Any], make_run: Callable[..., Any], lead: Actor
 ) -> None:
-    it, prepared = make_run(serve("--forget"), SIX, kind)
+    it, prepared = make_run(start_batch_server("--forget"), SIX, kind)
     batches.submit(it, lead, prepared)
     with pytest.raises(CallError, match="404"):
         batches.collect(it, lead, prepared)  # a wrong key or address says the same, so nothing is given up for it
@@ -428,17 +404,17 @@ def test_a_batch_that_its_provider_has_forgotten_can_be_given_up(
 
 
 def test_a_batch_of_somebody_else_that_looked_like_ours_is_let_go_and_ours_asked_again(
-    serve: Callable[..., Server], make_run: Callable[..., Any], lead: Actor
+    start_batch_server: Callable[..., Any], make_run: Callable[..., Any], lead: Actor
 ) -> None:
     it, prepared = make_run("http://127.0.0.1:9", SIX, "anthropic")
-    other, strange = make_strange(it, serve(), lead, prepared)
+    other, strange = make_strange(it, start_batch_server(), lead, prepared)
     found = batches.collect(other, lead, strange)
     assert "is somebody else's" in found.notes[0]
     assert batches.under_way(other, strange) == []
     assert run.progress(other, strange).done == 0
 
 
-def make_strange(it: Study, server: Server, lead: Actor, prepared: Any) -> tuple[Study, Any]:
+def make_strange(it: Study, server: Any, lead: Actor, prepared: Any) -> tuple[Study, Any]:
     """Return a study and a run of it on another server, where a batch is taken for the run's that is not."""
     config = it.settings.labelers["m"].model_copy(update={"base_url": server.url})
     labelers = {**it.settings.labelers, "m": config}
@@ -459,9 +435,9 @@ def make_strange(it: Study, server: Server, lead: Actor, prepared: Any) -> tuple
 
 
 def test_each_repeat_is_a_request_of_its_own(
-    serve: Callable[..., Server], make_run: Callable[..., Any], lead: Actor
+    start_batch_server: Callable[..., Any], make_run: Callable[..., Any], lead: Actor
 ) -> None:
-    server = serve()
+    server = start_batch_server()
     it, prepared = make_run(server, SIX)
     twice = run.prepare(it, lead, cohort="all", revision=prepared.run.prompt_hash, labeler="m", repeats=2)
     assert batches.submit(it, lead, twice).submitted == 12
@@ -471,9 +447,9 @@ def test_each_repeat_is_a_request_of_its_own(
 
 
 def test_waiting_ends_when_nothing_is_under_way(
-    serve: Callable[..., Server], make_run: Callable[..., Any], lead: Actor
+    start_batch_server: Callable[..., Any], make_run: Callable[..., Any], lead: Actor
 ) -> None:
-    it, prepared = make_run(serve("--looks", "3"), SIX)
+    it, prepared = make_run(start_batch_server("--looks", "3"), SIX)
     batches.submit(it, lead, prepared)
     pauses: list[float] = []
     found = batches.wait(it, lead, prepared, sleep=pauses.append)

@@ -18,22 +18,16 @@ from workbench.workflow.ingest import import_reports
 from workbench.workflow.prompts import save_candidate
 from workbench.workflow.study import Study, read_study
 
-BATCH_SERVER = Path(__file__).parents[1] / "models" / "batch_server.py"
 CANARIES = ("REPORT-CANARY", "pneumothorax", "Label the report")  # of the report, of both, of the prompt
 LOUD = {"OPENAI_LOG": "debug", "ANTHROPIC_LOG": "debug"}
 
 
 @pytest.fixture
-def served(start_fault_server: Callable[..., Any], request: pytest.FixtureRequest) -> Any:
+def served(
+    start_fault_server: Callable[..., Any], start_batch_server: Callable[..., Any], request: pytest.FixtureRequest
+) -> Any:
     """The address of a server that answers calls, or that takes batches."""
-    if not request.param:
-        yield start_fault_server().url
-        return
-    command = [sys.executable, str(BATCH_SERVER), "--looks", "1"]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as server:
-        assert server.stdout is not None
-        yield f"http://127.0.0.1:{int(server.stdout.readline())}"
-        server.kill()
+    return (start_batch_server("--looks", "1") if request.param else start_fault_server()).url
 
 
 @pytest.mark.parametrize("kind", ["openai", "anthropic"])
