@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 from types import MappingProxyType
 from typing import Annotated, Any
 
-from pydantic import BaseModel, JsonValue, ValidationError
+from pydantic import BaseModel, JsonValue
 
 from workbench.models.anthropic import AnthropicModel
 from workbench.models.base import CallError, Completion, Message, Trouble
@@ -16,11 +16,14 @@ from workbench.models.batches import (
     BatchAnswer,
     BatchState,
     Sought,
+    asked,
     batch_name,
     carry_over,
+    completion_of,
     lines_of,
+    read_line,
 )
-from workbench.models.calls import LOOSE, Count, Name, as_text, read_body, status_failure
+from workbench.models.calls import LOOSE, Count, Name, as_text, status_failure
 
 _SKEW = timedelta(minutes=5)  # by which two clocks may differ
 _PAGE = 100
@@ -104,11 +107,10 @@ class AnthropicBatches:
         """Hand over the requests."""
         given = {"requests": [json.loads(request) for request in requests]}
 
-        async def create(client: Any) -> bytes:
-            answer = await client.messages.batches.with_raw_response.create(requests=(), extra_body=given)
-            return bytes(answer.http_response.content)
+        def create(client: Any) -> Any:
+            return client.messages.batches.with_raw_response.create(requests=(), extra_body=given)
 
-        return _state(read_body(_Batch, await self._model.use(create, seconds=TRANSFER_SECONDS)))
+        return _state(await asked(self._model, _Batch, create, seconds=TRANSFER_SECONDS))
 
     async def find(self, sought: Sought) -> BatchState | None:
         """Return the batch made next after that moment that is none of the known and has as many requests.
@@ -120,11 +122,10 @@ class AnthropicBatches:
         after: dict[str, str] = {}
         while True:
 
-            async def page(client: Any, after: dict[str, str] = after) -> bytes:
-                answer = await client.messages.batches.with_raw_response.list(limit=_PAGE, **after)
-                return bytes(answer.http_response.content)
+            def page(client: Any, after: dict[str, str] = after) -> Any:
+                return client.messages.batches.with_raw_response.list(limit=_PAGE, **after)
 
-            found = read_body(_Page, await self._model.use(page))
+            found = await asked(self._model, _Page, page)
             for batch in found.data:
                 alike = sum(batch.numbers) == sought.requests and batch.id not in sought.known
                 if alike and _instant(batch) >= earliest:
@@ -138,20 +139,18 @@ class AnthropicBatches:
     async def state(self, batch_id: str) -> BatchState:
         """Return how a batch stands now."""
 
-        async def retrieve(client: Any) -> bytes:
-            answer = await client.messages.batches.with_raw_response.retrieve(batch_id)
-            return bytes(answer.http_response.content)
+        def retrieve(client: Any) -> Any:
+            return client.messages.batches.with_raw_response.retrieve(batch_id)
 
-        return _state(read_body(_Batch, await self._model.use(retrieve)))
+        return _state(await asked(self._model, _Batch, retrieve))
 
     async def cancel(self, batch_id: str) -> BatchState:
         """Have a batch end early."""
 
-        async def cancel(client: Any) -> bytes:
-            answer = await client.messages.batches.with_raw_response.cancel(batch_id)
-            return bytes(answer.http_response.content)
+        def cancel(client: Any) -> Any:
+            return client.messages.batches.with_raw_response.cancel(batch_id)
 
-        return _state(read_body(_Batch, await self._model.use(cancel)))
+        return _state(await asked(self._model, _Batch, cancel))
 
     async def answers(self, batch_id: str) -> AsyncIterator[BatchAnswer]:
         """Yield the answers."""
@@ -164,13 +163,8 @@ class AnthropicBatches:
         Raises:
             CallError: it is no such line.
         """
-        try:
-            said = _Line.model_validate_json(line)
-        except ValidationError:
-            pass
-        else:
-            return BatchAnswer(said.custom_id, self._result(said.result))
-        raise CallError("A line of the batch's answers is not of their form.", Trouble.SERVER)
+        said = read_line(_Line, line)
+        return BatchAnswer(said.custom_id, self._result(said.result))
 
     async def close(self) -> None:
         """Give back connections."""
@@ -178,10 +172,7 @@ class AnthropicBatches:
 
     def _result(self, result: _Result) -> Completion | CallError:
         if result.type == "succeeded":
-            try:
-                return self._model.completion(as_text(result.message).encode("utf-8", "surrogatepass"))
-            except CallError as error:
-                return error
+            return completion_of(self._model, as_text(result.message))
         if result.type == "errored":
             said = (result.error or _ErrorBody()).error or _Error()
             return status_failure(_STATUS.get(said.type, 500), {}, json.dumps({"error": said.model_dump()}))

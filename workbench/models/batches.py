@@ -5,9 +5,13 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterat
 from dataclasses import dataclass
 from datetime import datetime
 from tempfile import TemporaryFile
-from typing import IO, Any, Protocol
+from typing import IO, Any, Protocol, TypeVar
+
+from pydantic import BaseModel, ValidationError
 
 from workbench.models.base import CallError, Completion, Message, Trouble
+from workbench.models.calls import read_body
+from workbench.models.client_model import ClientModel
 from workbench.models.egress import BODY_LIMIT
 
 TRANSFER_SECONDS = 3600.0  # for a file of requests or answers to be carried over
@@ -15,6 +19,8 @@ TRANSFER_LIMIT = 2 << 30  # bytes of a file of answers
 NO_ANSWER = "The batch ended before this report was answered; it is asked again when the run goes on."
 _PIECE = 1 << 16
 _NAME = re.compile(r"[A-Za-z0-9_.:-]{1,200}")
+
+Form = TypeVar("Form", bound=BaseModel)
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,6 +101,48 @@ def batch_name(given: str) -> str:
     if not _NAME.fullmatch(given):
         raise CallError("The server's answer names no batch.", Trouble.SERVER)
     return given
+
+
+async def asked(
+    model: ClientModel, form: type[Form], send: Callable[[Any], Awaitable[Any]], *, seconds: float | None = None
+) -> Form:
+    """Return what a call's answer says.
+
+    Args:
+        model: through whose client it is sent.
+        form: of the answer's body.
+        send: makes the call through the client it is given, and returns the raw response.
+        seconds: how long it may take; as long as any call when left out.
+
+    Raises:
+        CallError: there is no answer, or it is not of that form.
+    """
+
+    async def body(client: Any) -> bytes:
+        return bytes((await send(client)).http_response.content)
+
+    return read_body(form, await model.use(body, seconds=seconds))
+
+
+def read_line(form: type[Form], line: bytes) -> Form:
+    """Return what one line of a batch's answers says.
+
+    Raises:
+        CallError: it is no such line.
+    """
+    try:
+        return form.model_validate_json(line)
+    except ValidationError:
+        pass
+    raise CallError("A line of the batch's answers is not of their form.", Trouble.SERVER)
+
+
+def completion_of(model: ClientModel, body: str, request_id: str = "") -> Completion | CallError:
+    """Return the completion that a body in a batch's answers is, or why it is none."""
+    try:
+        return model.completion(body.encode("utf-8", "surrogatepass"), request_id)
+    except CallError as error:
+        return error
 
 
 async def lines_of(carry: Callable[[Callable[[bytes], object]], Awaitable[None]]) -> AsyncIterator[bytes]:

@@ -15,11 +15,14 @@ from workbench.models.batches import (
     BatchAnswer,
     BatchState,
     Sought,
+    asked,
     batch_name,
     carry_over,
+    completion_of,
     lines_of,
+    read_line,
 )
-from workbench.models.calls import LOOSE, Count, Name, as_text, read_body, status_failure
+from workbench.models.calls import LOOSE, Count, Name, as_text, status_failure
 from workbench.models.openai import OpenAIModel
 
 _PATH = "/v1/chat/completions"
@@ -117,23 +120,21 @@ class OpenAIBatches:
             content.writelines(line + b"\n" for line in requests)
             content.seek(0)
 
-            async def upload(client: Any) -> bytes:
+            def upload(client: Any) -> Any:
                 given = (f"workbench-{token}.jsonl", content, "application/jsonl")
-                answer = await client.files.with_raw_response.create(file=given, purpose="batch")
-                return bytes(answer.http_response.content)
+                return client.files.with_raw_response.create(file=given, purpose="batch")
 
-            file = read_body(_File, await self._model.use(upload, seconds=TRANSFER_SECONDS))
+            file = await asked(self._model, _File, upload, seconds=TRANSFER_SECONDS)
 
-        async def create(client: Any) -> bytes:
-            answer = await client.batches.with_raw_response.create(
+        def create(client: Any) -> Any:
+            return client.batches.with_raw_response.create(
                 input_file_id=batch_name(file.id),
                 endpoint=_PATH,
                 completion_window="24h",
                 metadata={_TOKEN: token},
             )
-            return bytes(answer.http_response.content)
 
-        return _state(read_body(_Batch, await self._model.use(create)))
+        return _state(await asked(self._model, _Batch, create))
 
     async def find(self, sought: Sought) -> BatchState | None:
         """Return the batch that bears the token."""
@@ -141,11 +142,10 @@ class OpenAIBatches:
         after: dict[str, str] = {}
         while True:
 
-            async def page(client: Any, after: dict[str, str] = after) -> bytes:
-                answer = await client.batches.with_raw_response.list(limit=_PAGE, **after)
-                return bytes(answer.http_response.content)
+            def page(client: Any, after: dict[str, str] = after) -> Any:
+                return client.batches.with_raw_response.list(limit=_PAGE, **after)
 
-            found = read_body(_Page, await self._model.use(page))
+            found = await asked(self._model, _Page, page)
             for batch in found.data:
                 if (batch.metadata or {}).get(_TOKEN) == sought.token:
                     return _state(batch)
@@ -160,10 +160,10 @@ class OpenAIBatches:
     async def cancel(self, batch_id: str) -> BatchState:
         """Have a batch end early."""
 
-        async def cancel(client: Any) -> bytes:
-            return bytes((await client.batches.with_raw_response.cancel(batch_id)).http_response.content)
+        def cancel(client: Any) -> Any:
+            return client.batches.with_raw_response.cancel(batch_id)
 
-        return _state(read_body(_Batch, await self._model.use(cancel)))
+        return _state(await asked(self._model, _Batch, cancel))
 
     async def answers(self, batch_id: str) -> AsyncIterator[BatchAnswer]:
         """Yield the lines of the file of answers and of that of errors."""
@@ -178,13 +178,8 @@ class OpenAIBatches:
         Raises:
             CallError: it is no such line.
         """
-        try:
-            said = _Line.model_validate_json(line)
-        except ValidationError:
-            pass
-        else:
-            return BatchAnswer(said.custom_id, self._result(said))
-        raise CallError("A line of the batch's answers is not of their form.", Trouble.SERVER)
+        said = read_line(_Line, line)
+        return BatchAnswer(said.custom_id, self._result(said))
 
     async def close(self) -> None:
         """Give back connections."""
@@ -197,16 +192,13 @@ class OpenAIBatches:
         body = as_text(response.body)
         if not 200 <= response.status_code < 300:
             return status_failure(response.status_code, {}, body)
-        try:
-            return self._model.completion(body.encode("utf-8", "surrogatepass"), response.request_id)
-        except CallError as error:
-            return error
+        return completion_of(self._model, body, response.request_id)
 
     async def _batch(self, batch_id: str) -> _Batch:
-        async def retrieve(client: Any) -> bytes:
-            return bytes((await client.batches.with_raw_response.retrieve(batch_id)).http_response.content)
+        def retrieve(client: Any) -> Any:
+            return client.batches.with_raw_response.retrieve(batch_id)
 
-        return read_body(_Batch, await self._model.use(retrieve))
+        return await asked(self._model, _Batch, retrieve)
 
     async def _fetch(self, name: str, take: Callable[[bytes], object]) -> None:
         async def content(client: Any) -> None:
