@@ -18,7 +18,6 @@ from workbench.prompting.tokens import count_tokens
 
 # Another reply may heal these. A cut-off or refused one would only be cut off or refused again.
 _MENDABLE = frozenset({ExtractionStatus.MALFORMED, ExtractionStatus.WRONG_LABEL})
-_KNOWS_SCHEMA = frozenset({Constraint.JSON_SCHEMA, Constraint.TOOL})
 _QUOTED = 4_000  # characters of a reply that its model is shown again
 
 N = TypeVar("N", int, float)
@@ -51,7 +50,7 @@ class LanguageModelLabeler:
         self.settings = settings
         self._label_set = label_set
         self._form = prompt.guidance.reply
-        system = system_text(prompt, label_set, schema=constraint not in _KNOWS_SCHEMA)
+        system = system_text(prompt, label_set, schema=not (constraint and constraint.knows_schema))
         self._system = Message(Role.SYSTEM, system)
         self._system_tokens = count_tokens(system)
         self._schema = json_schema(label_set, self._form)

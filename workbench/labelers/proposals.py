@@ -20,7 +20,6 @@ from workbench.text.phrases import spellings
 MOST_EDITS = 8  # of one answer
 _LONGEST = {True: 600, False: 80}  # characters: of a definition, of a phrase
 _LONGEST_REASON = 300
-_KNOWS_SCHEMA = frozenset({Constraint.JSON_SCHEMA, Constraint.TOOL})
 _MEMBERS = ("field", "action", "text", "why")
 _ACTIONS = ("add", "take out")
 _TOLD = """\
@@ -102,7 +101,7 @@ class Proposer:
 
     def __init__(self, model: Model, *, constraint: Constraint | None = None) -> None:
         self._model = model
-        self._spelled = constraint not in _KNOWS_SCHEMA
+        self._spelled = not (constraint and constraint.knows_schema)
 
     async def propose(self, prompt: Prompt, finding: Finding, groups: Sequence[ErrorGroup]) -> Answer:
         """Return the edits of a finding's guidance, and of the cues, that a model proposes for these errors.

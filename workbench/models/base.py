@@ -40,6 +40,11 @@ class Constraint(StrEnum):
     TOOL = "tool"  # a forced call of a tool whose input has the schema
     TEXT = "text"  # nothing holds it
 
+    @property
+    def knows_schema(self) -> bool:
+        """Return whether the server is handed the schema itself, so that it need not stand in the prompt."""
+        return self in {Constraint.JSON_SCHEMA, Constraint.TOOL}
+
 
 @dataclass(frozen=True, slots=True)
 class Completion:
