@@ -167,7 +167,7 @@ def close_in(conn: Connection, cohort: Cohort, actor: Actor, reason: str) -> Non
     view = _latest(conn, cohort)
     if not view.open:
         raise NotFoundError(f"No round is open on the cohort {cohort.name}.")
-    store.add_event(conn, RoundEvent(view.round.hash, RoundAction.CLOSED, actor.name, datetime.now(UTC), reason))
+    _record(conn, view, RoundAction.CLOSED, actor, reason)
 
 
 def reopen_round(study: Study, actor: Actor, cohort_name: str, *, reason: str) -> RoundView:
@@ -189,8 +189,7 @@ def reopen_round(study: Study, actor: Actor, cohort_name: str, *, reason: str) -
             raise ConflictError(
                 f"The guideline has changed since the round {view.round.name}; open a new round instead."
             )
-        event = RoundEvent(view.round.hash, RoundAction.REOPENED, actor.name, datetime.now(UTC), reason.strip())
-        store.add_event(conn, event)
+        _record(conn, view, RoundAction.REOPENED, actor, reason.strip())
         return _latest(conn, cohort)
 
 
@@ -210,8 +209,7 @@ def withdraw_round(study: Study, actor: Actor, cohort_name: str, *, reason: str)
         view = _latest(conn, cohort)
         if why := _kept_because(conn, cohort, view):
             raise ConflictError(why)
-        event = RoundEvent(view.round.hash, RoundAction.WITHDRAWN, actor.name, datetime.now(UTC), reason.strip())
-        store.add_event(conn, event)
+        _record(conn, view, RoundAction.WITHDRAWN, actor, reason.strip())
         return _view(conn, view.round)
 
 
@@ -261,6 +259,10 @@ def last_round(conn: Connection, cohort: Cohort) -> RoundView | None:
     """Return the last round of a cohort, None where none was opened yet or it was withdrawn."""
     known = store.of_cohort(conn, cohort.hash)
     return _view(conn, known[-1]) if known else None
+
+
+def _record(conn: Connection, view: RoundView, action: RoundAction, actor: Actor, reason: str) -> None:
+    store.add_event(conn, RoundEvent(view.round.hash, action, actor.name, datetime.now(UTC), reason))
 
 
 def _latest(conn: Connection, cohort: Cohort) -> RoundView:
