@@ -2,14 +2,11 @@
 
 import json
 from collections.abc import Callable
-from datetime import UTC, datetime
 
 from streamlit.testing.v1 import AppTest
 
-from workbench.domain.prompts import Example, RevisionStatus
+from workbench.domain.prompts import Example, Prompt, Revision, RevisionStatus
 from workbench.prompting.edits import Edit, Part, edited
-from workbench.prompting.files import prompt_text
-from workbench.storage.prompts import add_revision
 from workbench.ui import state
 from workbench.workflow import drafts
 from workbench.workflow.browse import read_report
@@ -195,18 +192,11 @@ def test_a_phrase_that_cannot_be_read_is_told_and_not_saved(open_page: Open, stu
     assert len(revisions(study)) == known
 
 
-def test_a_revision_that_cannot_be_read_stops_nobody_and_is_rejected(open_page: Open, study: Study) -> None:
+def test_a_revision_that_cannot_be_read_stops_nobody_and_is_rejected(
+    open_page: Open, study: Study, add_unchecked: Callable[[Study, Prompt], Revision]
+) -> None:
     unreadable = edited(find_revision(study).prompt, [Edit("fracture", Part.SYNONYMS, "broken ...")])
-    with study.database.write() as conn:
-        made = add_revision(
-            conn,
-            unreadable,
-            prompt_text(unreadable),
-            parent_hash=None,
-            author=LEAD,
-            at=datetime.now(UTC),
-            message="saved before the check",
-        )
+    made = add_unchecked(study, unreadable)
     app = start_from(open_page(study.folder, "revise", LEAD), made.number)
     assert not app.exception
     assert "broken ..." in told(app)

@@ -2,18 +2,16 @@
 
 import csv
 from collections.abc import Callable
-from datetime import UTC, datetime
 from pathlib import Path
 from xml.etree import ElementTree as ET
 
 import pytest
 
 from workbench.domain.actors import Actor
-from workbench.domain.prompts import Prompt
+from workbench.domain.prompts import Prompt, Revision
 from workbench.errors import ConflictError, RightsError
 from workbench.prompting.edits import Edit, Part, edited
 from workbench.prompting.files import prompt_text
-from workbench.storage.prompts import add_revision
 from workbench.workflow import prompts, run
 from workbench.workflow.methods import UNKNOWN, export_methods, methods
 from workbench.workflow.reference import freeze
@@ -66,19 +64,10 @@ def test_all_files_are_written_with_the_scores_own_numbers(
 
 
 def test_a_revision_that_cannot_be_read_does_not_keep_the_others_from_being_exported(
-    rated: Study, lead: Actor, scored: Score, tmp_path: Path
+    rated: Study, lead: Actor, scored: Score, add_unchecked: Callable[[Study, Prompt], Revision], tmp_path: Path
 ) -> None:
     unreadable = edited(scored.prepared.prompt, [Edit("pneumothorax", Part.SYNONYMS, "heart ...")])
-    with rated.database.write() as conn:
-        made = add_revision(
-            conn,
-            unreadable,
-            prompt_text(unreadable),
-            parent_hash=None,
-            author=lead.name,
-            at=datetime.now(UTC),
-            message="saved before the check",
-        )
+    made = add_unchecked(rated, unreadable)
     written = export_methods(rated, lead, scored, tmp_path / "paper")
     assert "prompts/002-candidate.md" in written.files
     assert made.number == 2

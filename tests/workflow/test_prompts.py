@@ -1,17 +1,15 @@
 """Prompt files are taken in, refused with a reason, and written back, whatever stands in the folder."""
 
 from collections.abc import Callable
-from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
 from workbench.domain.actors import Actor
-from workbench.domain.prompts import Decision, Prompt, RevisionStatus
+from workbench.domain.prompts import Decision, Prompt, Revision, RevisionStatus
 from workbench.errors import ConflictError, InputError
 from workbench.prompting.edits import Edit, Part, edited
 from workbench.prompting.files import prompt_text
-from workbench.storage import prompts as store
 from workbench.workflow import accept, prompts
 from workbench.workflow import demo as demo_module
 from workbench.workflow.demo import demo
@@ -93,18 +91,11 @@ def test_a_saved_prompt_reads_back_as_it_is(study: Study, lead: Actor, make_prom
     assert prompts.find_revision(study, saved.number).prompt == prompt
 
 
-def test_a_revision_that_cannot_be_read_is_rejected(study: Study, lead: Actor, make_prompt: Make) -> None:
+def test_a_revision_that_cannot_be_read_is_rejected(
+    study: Study, lead: Actor, make_prompt: Make, add_unchecked: Callable[[Study, Prompt], Revision]
+) -> None:
     unreadable = with_synonym(make_prompt(), "heart ...")
-    with study.database.write() as conn:
-        store.add_revision(
-            conn,
-            unreadable,
-            prompt_text(unreadable),
-            parent_hash=None,
-            author=lead.name,
-            at=datetime.now(UTC),
-            message="saved before the check",
-        )
+    add_unchecked(study, unreadable)
     with pytest.raises(InputError, match="revision 1, line"):
         prompts.find_revision(study, 1)
     assert accept.reject(study, lead, prompts.find_record(study, 1), reason="unreadable").status is (
