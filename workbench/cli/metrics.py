@@ -8,6 +8,7 @@ import typer
 from workbench.cli.options import AsOption, EncodingOption, JsonOption, StudyOption, directions_of
 from workbench.cli.output import Output, figure, table
 from workbench.cli.scoring import opened_with
+from workbench.metrics.registry import RAN_SCORE
 from workbench.workflow import leaderboard, metrics
 from workbench.workflow.leaderboard_files import direction
 from workbench.workflow.metrics import COMPUTED, MetricImport
@@ -162,7 +163,7 @@ def correlate(
 
 
 def _where(metric: str, needs: str) -> str:
-    if metric == "ran_score":
+    if metric == RAN_SCORE:
         return "computed here, by the accepted prompt and a labeler"
     return "computed here, from the two texts" if not needs else f"needs {needs}"
 

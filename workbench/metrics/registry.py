@@ -8,11 +8,12 @@ from workbench.metrics.base import Metric, Numbers, Text
 from workbench.metrics.bleu import ORDERS, bleu2_rexrank, bleu_all
 from workbench.metrics.rouge import rouge_l_all
 
+RAN_SCORE = "ran_score"
 _LABELS = "a label set and a labeler"
 
 _ALL = (
     Metric(
-        "ran_score",
+        RAN_SCORE,
         "Ran Score",
         True,
         "Macro-F1 of the findings that the accepted prompt reads in the generated report against those it reads in the "

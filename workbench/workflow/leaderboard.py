@@ -17,14 +17,14 @@ from workbench.evaluation.ran_score import truth_of
 from workbench.evaluation.ranking import NO_STUDY, NO_VALUE, Ranking, rank_macro_f1, rank_systems
 from workbench.metrics.base import Metric
 from workbench.metrics.radcliq import radcliq_v1, reciprocal_of_mean
-from workbench.metrics.registry import METRICS, text_scores
+from workbench.metrics.registry import METRICS, RAN_SCORE, text_scores
 from workbench.storage import leaderboard as store
 from workbench.storage.leaderboard import DataSetRecord
 from workbench.workflow.extractor import LabelerErrors, labeler_errors
 from workbench.workflow.ran_score import Scoring, score_systems
 from workbench.workflow.study import Study
 
-RAN_SCORE, RADCLIQ = "ran_score", "radcliq_v1"
+RADCLIQ = "radcliq_v1"
 NOT_POSITIVE = "not defined: the mean is not positive"
 NO_RADCLIQ = "not defined: it has no RadCliQ-v1"
 FIRST = ("bleu2_rexrank", "rouge_l")  # of the computed ones, what other leaderboards show

@@ -11,14 +11,14 @@ from workbench.errors import InputError
 from workbench.formats.metric_scores import Scores, read_metric_scores
 from workbench.metrics.adapters import check_adapter, run_adapter
 from workbench.metrics.base import Metric
-from workbench.metrics.registry import METRICS
+from workbench.metrics.registry import METRICS, RAN_SCORE
 from workbench.storage import leaderboard as store
 from workbench.storage.leaderboard import DataSetRecord, MetricScores
 from workbench.workflow.blindness import require_no_review, require_sighted
 from workbench.workflow.ran_score import texts_of
 from workbench.workflow.study import Study
 
-COMPUTED = frozenset({"ran_score", *(metric.id for metric in METRICS.values() if not metric.needs)})
+COMPUTED = frozenset({RAN_SCORE, *(metric.id for metric in METRICS.values() if not metric.needs)})
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,17 +141,26 @@ def run_metric(
     return MetricImport(metric, known.higher_is_better, {name: len(of) for name, of in values.items()}, 0)
 
 
+def told_direction(metric: str, told: Mapping[str, bool], path: Path | None = None) -> bool:
+    """Return whether higher is better in a metric that the workbench does not know, as somebody told.
+
+    Raises:
+        InputError: nobody did; names the file with its scores where there is one.
+    """
+    if metric not in told:
+        raise InputError(
+            f"{f'{path}: is' if path else 'Is'} higher better in {metric}, or lower? Say it with "
+            f"--higher-is-better {metric} or --lower-is-better {metric}."
+        )
+    return told[metric]
+
+
 def _direction(metric: str, told: Mapping[str, bool], path: Path) -> bool:
     if metric in COMPUTED:
         raise InputError(f"{path}: {metric} is computed by the workbench itself; give other scores another name.")
     known = METRICS.get(metric)
     if known is None:
-        if metric not in told:
-            raise InputError(
-                f"{path}: is higher better in {metric}, or lower? Say it with --higher-is-better {metric} or "
-                f"--lower-is-better {metric}."
-            )
-        return told[metric]
+        return told_direction(metric, told, path)
     if told.get(metric, known.higher_is_better) != known.higher_is_better:
         word = "higher" if known.higher_is_better else "lower"
         raise InputError(

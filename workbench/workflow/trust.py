@@ -24,18 +24,18 @@ from workbench.evaluation.ran_score import cells_of, report_f1
 from workbench.evaluation.trust import RESAMPLES, Trust, drops, trust
 from workbench.formats.pairs import PairScores, unedited_id
 from workbench.formats.systems import select
-from workbench.metrics.registry import METRICS, core, get, text_scores
+from workbench.metrics.registry import METRICS, RAN_SCORE, get, text_scores
 from workbench.running.spending import Cap
 from workbench.text.alteration_words import AlterationWords
 from workbench.text.alterations import alterations
 from workbench.workflow.blindness import require_sighted
 from workbench.workflow.extracting import Progress, Reading, ask, codes_of
 from workbench.workflow.judging import Bench, Docket, judge_pairs
+from workbench.workflow.metrics import COMPUTED, told_direction
 from workbench.workflow.ran_score import Codes, reading_of
 from workbench.workflow.study import Study
 from workbench.workflow.systems import DEFAULT_TASK
 
-RAN_SCORE = "ran_score"
 DEFAULT_METRICS = (RAN_SCORE, "bleu2_rexrank", "rouge_l")
 _BLIND_FROM = 0.5  # share of a kind's edits that a metric does not notice at all
 
@@ -155,7 +155,8 @@ def measure(
     require_sighted(study, actor, "test metrics")
     wanted = list(dict.fromkeys(metrics))
     _require_computable(wanted)
-    known = {name: _direction(name, directions or {}) for name in scores or {}}
+    better = {name: METRICS[name].higher_is_better for name in wanted}
+    better |= {name: _direction(name, directions or {}) for name in scores or {}}
     reading, number = reading_of(study, revision=revision, labeler=labeler)
     read = _read(pairs, task)
     values: dict[str, tuple[Numbers, Numbers]] = {}
@@ -170,7 +171,7 @@ def measure(
     values |= {name: (unedited[name], edited[name]) for name in computed}
     values |= {name: _elsewhere(of_pair, pairs) for name, of_pair in (scores or {}).items()}
 
-    def tested(name: str, values: tuple[Numbers, Numbers], *, higher: bool) -> MetricTrust:
+    def tested(metric: str, values: tuple[Numbers, Numbers], *, higher: bool) -> MetricTrust:
         found = trust(
             [pair.kind for pair in pairs],
             [pair.significant for pair in pairs],
@@ -179,11 +180,9 @@ def measure(
             resamples=resamples,
             seed=SEED,
         )
-        return MetricTrust(name, _name(name), higher, found)
+        return MetricTrust(metric, METRICS[metric].name if metric in METRICS else metric, higher, found)
 
-    tables = [
-        tested(name, values[name], higher=known[name] if name in known else _higher(name)) for name in [*wanted, *known]
-    ]
+    tables = [tested(name, values[name], higher=higher) for name, higher in better.items()]
     for bench in judges:
         docket, of_judge = _judged(bench, read, cap, on_progress)
         label = f"{bench.prompt.name}, {bench.labeler.name}"
@@ -265,23 +264,14 @@ def _judged(
     return docket, (scores(unedited), scores(edited))
 
 
-def _name(metric: str) -> str:
-    return "Ran Score" if metric == RAN_SCORE else METRICS[metric].name if metric in METRICS else metric
-
-
-def _higher(metric: str) -> bool:
-    return metric not in METRICS or METRICS[metric].higher_is_better
-
-
 def _elsewhere(of_pair: Mapping[str, float], pairs: Sequence[EditedPair]) -> tuple[Numbers, Numbers]:
     unedited = [of_pair.get(unedited_id(pair.report_id), np.nan) for pair in pairs]
     return np.array(unedited), np.array([of_pair.get(pair.id, np.nan) for pair in pairs])
 
 
 def _require_computable(wanted: Sequence[str]) -> None:
-    here = {RAN_SCORE, *(metric.id for metric in core())}
     for name in wanted:
-        if name not in here:
+        if name not in COMPUTED:
             get(name)
             raise InputError(
                 f"{name} is not computed here; write the pairs out, score them elsewhere, and bring the scores in."
@@ -289,11 +279,4 @@ def _require_computable(wanted: Sequence[str]) -> None:
 
 
 def _direction(metric: str, told: Mapping[str, bool]) -> bool:
-    if metric in METRICS:
-        return METRICS[metric].higher_is_better
-    if metric not in told:
-        raise InputError(
-            f"Is higher better in {metric}, or lower? Say it with --higher-is-better {metric} or "
-            f"--lower-is-better {metric}."
-        )
-    return told[metric]
+    return METRICS[metric].higher_is_better if metric in METRICS else told_direction(metric, told)
