@@ -4,16 +4,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-import numpy as np
-
 from workbench.domain.actors import Actor, Role
 from workbench.domain.hashing import content_hash, text_hash
 from workbench.domain.references import Reference
 from workbench.errors import InputError, NotFoundError, RightsError
 from workbench.evaluation.confusion import Confusion, confusion
-from workbench.evaluation.consensus import collapse, per_finding
+from workbench.evaluation.consensus import per_finding
 from workbench.evaluation.extractor import ExtractorSpread, extractor_spread
-from workbench.evaluation.ran_score import truth_of
 from workbench.formats.exports import Column, write_table
 from workbench.formats.systems import select
 from workbench.storage import leaderboard as store
@@ -63,12 +60,11 @@ def labeler_errors(study: Study, actor: Actor, scoring: Scoring) -> LabelerError
             human = human or score
     if human is None or not scoring.systems:
         return None
-    findings = scoring.finding_ids
     spread = extractor_spread(
-        findings,
+        scoring.finding_ids,
         [system.name for system in scoring.systems],
-        truth_of(scoring.reference_codes, scoring.policies)[scoring.common],  # what the systems are ranked on
-        np.stack([collapse(system.codes, scoring.policies)[scoring.common] for system in scoring.systems]),
+        scoring.truth[scoring.common],  # what the systems are ranked on
+        scoring.given[:, scoring.common],
         human=_confusion(study, actor, human),
         machine=_confusion(study, actor, machine) if machine else None,
     )

@@ -9,11 +9,9 @@ import numpy as np
 from workbench.domain.actors import Actor
 from workbench.domain.findings import MISSING
 from workbench.errors import InputError
-from workbench.evaluation.consensus import collapse
 from workbench.evaluation.correlation import RESAMPLES, Correlation, correlations
 from workbench.evaluation.intervals import Numbers
 from workbench.evaluation.numbers import Figure, undefined
-from workbench.evaluation.ran_score import truth_of
 from workbench.evaluation.ranking import NO_STUDY, NO_VALUE, Ranking, rank_macro_f1, rank_systems
 from workbench.metrics.base import Metric
 from workbench.metrics.radcliq import radcliq_v1, reciprocal_of_mean
@@ -123,8 +121,7 @@ class Board:
     @property
     def findings(self) -> tuple[tuple[str, int], ...]:
         """Return the findings with support in the data set and how many studies have them, the rarest first."""
-        truth = truth_of(self.scoring.reference_codes, self.scoring.policies)
-        support = (truth == 1).sum(axis=0).tolist()
+        support = (self.scoring.truth == 1).sum(axis=0).tolist()
         named = zip(self.scoring.finding_ids, support, strict=True)
         return tuple(sorted(((f, n) for f, n in named if n), key=lambda pair: pair[1]))
 
@@ -176,9 +173,6 @@ def _without_interval(figure: Figure) -> Figure:
 
 
 def _ran_score(scoring: Scoring) -> Column:
-    truth = truth_of(scoring.reference_codes, scoring.policies)
-    # What a system left out is MISSING, and so leaves the common ground; nothing else here is missing.
-    given = np.stack([collapse(system.codes, scoring.policies) for system in scoring.systems])
     names = [system.name for system in scoring.systems]
     values = np.full((len(names), len(scoring.study_ids)), np.nan)
     for i, system in enumerate(scoring.systems):
@@ -187,7 +181,9 @@ def _ran_score(scoring: Scoring) -> Column:
     own = {
         system.name: system.own.evaluation.macro_f1 if system.own else undefined(NO_VALUE) for system in scoring.systems
     }
-    return Column(METRICS[RAN_SCORE], rank_macro_f1(names, truth, given, scoring.patients), values, HERE, own)
+    # What a system left out is MISSING, and so leaves the common ground; nothing else here is missing.
+    ranking = rank_macro_f1(names, scoring.truth, scoring.given, scoring.patients)
+    return Column(METRICS[RAN_SCORE], ranking, values, HERE, own)
 
 
 def _computed(scoring: Scoring) -> list[Column]:

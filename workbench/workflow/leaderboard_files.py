@@ -189,7 +189,7 @@ def _ranked_cell(column: Column, place: RankedSystem) -> Cell:
 
 
 def _heat(board: Board) -> Heat:
-    label_set = board.scoring.reading.study.label_set
+    label_set, findings = board.scoring.reading.study.label_set, board.findings
     values = []
     for name in board.systems:
         score = board.scoring.of(name).common
@@ -198,10 +198,10 @@ def _heat(board: Board) -> Heat:
                 Cell(None, note="no study that every system has")
                 if score is None
                 else _cell(score.evaluation.of(finding).f1)
-                for finding, _ in board.findings
+                for finding, _ in findings
             ]
         )
-    return Heat([(label_set.get(finding).name, n) for finding, n in board.findings], values, FEW)
+    return Heat([(label_set.get(finding).name, n) for finding, n in findings], values, FEW)
 
 
 def _beside(board: Board) -> PlainTable:

@@ -11,8 +11,8 @@ from workbench.domain.findings import FAILED, MISSING, Policy, State
 from workbench.domain.prompts import Prompt
 from workbench.domain.runs import Extraction
 from workbench.errors import InputError
-from workbench.evaluation.consensus import per_finding
-from workbench.evaluation.ran_score import RanScore, cells_of, found_in, ran_score
+from workbench.evaluation.consensus import collapse, per_finding
+from workbench.evaluation.ran_score import RanScore, cells_of, found_in, ran_score, truth_of
 from workbench.formats.systems import select
 from workbench.running.spending import Cap
 from workbench.storage import leaderboard as store
@@ -86,6 +86,19 @@ class Scoring:
     def finding_ids(self) -> tuple[str, ...]:
         """Return the findings, in label-set order."""
         return self.reading.study.label_set.ids
+
+    @property
+    def truth(self) -> Codes:
+        """Return what the references say, [study, finding]: 1, 0, or MISSING where the policy leaves it out."""
+        return truth_of(self.reference_codes, self.policies)
+
+    @property
+    def given(self) -> Codes:
+        """Return what each system says, [system, study, finding]: 1, 0, FAILED, or MISSING where it is left out.
+
+        A system leaves out whole studies, the policy single findings.
+        """
+        return np.stack([collapse(system.codes, self.policies) for system in self.systems])
 
     def of(self, name: str) -> SystemScore:
         """Return one system. Raises KeyError."""
