@@ -4,7 +4,7 @@ Each name says the case's number. The cases' other halves (agreement, scores, mo
 """
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -15,9 +15,11 @@ from workbench.domain.findings import LabelSet, State
 from workbench.domain.hashing import text_hash
 from workbench.domain.reports import Report
 from workbench.errors import ConflictError, InputError
+from workbench.formats.exports import write_table
 from workbench.formats.label_sets import read_label_set
-from workbench.formats.labels import RaterRow, read_labels, write_labels
+from workbench.formats.labels import RaterRow, read_labels
 from workbench.formats.reports import read_reports
+from workbench.formats.votes import Vote, wide_columns, wide_row
 from workbench.storage import annotations, imports, label_sets, reports
 from workbench.storage.database import Database
 
@@ -65,6 +67,14 @@ def annotation(row: RaterRow, label_set: LabelSet) -> Annotation:
     return Annotation(row.report_id, row.rater, row.states, row.reviewed, NOW, label_set.hash)
 
 
+def votes(rows: Iterable[RaterRow], label_set: LabelSet) -> list[Vote]:
+    return [(row.report_id, row.rater, annotation(row, label_set) if row.reviewed else None) for row in rows]
+
+
+def write_wide(path: Path, label_set: LabelSet, given: Iterable[Vote]) -> None:
+    write_table(path, wide_columns(label_set), (wide_row(label_set, vote) for vote in given))
+
+
 def test_case_2_blank_0_minus_1_and_1_survive_import_database_export_and_import_again(
     tmp_path: Path, label_set: LabelSet, stored: Callable[[list[Report]], Database]
 ) -> None:
@@ -81,8 +91,8 @@ def test_case_2_blank_0_minus_1_and_1_survive_import_database_export_and_import_
     assert "effusion" not in kept.states  # not mentioned is not absent
 
     out = tmp_path / "export.csv"
-    write_labels(out, label_set, [RaterRow(kept.report_id, kept.rater, kept.states, kept.submitted)])
-    assert out.read_text().splitlines()[1] == "r1,Ada,1,1,,0,-1,1,"
+    write_wide(out, label_set, [(kept.report_id, kept.rater, kept)])
+    assert out.read_text().splitlines()[1] == "r1,Ada,1,1,,0,-1,1,,0"
     assert read_labels(out, label_set) == imported
 
 
@@ -203,7 +213,7 @@ def test_case_23_reviewed_and_all_negative_differs_from_never_opened(
     assert [one.report_id for one in kept] == ["normal"]  # only what was reviewed votes
 
     out = tmp_path / "export.csv"
-    write_labels(out, label_set, rows)
+    write_wide(out, label_set, votes(rows, label_set))
     assert read_labels(out, label_set) == rows
 
 
@@ -217,8 +227,8 @@ def test_case_24_the_order_of_labels_makes_no_difference_and_columns_are_stable(
         csv(tmp_path, "edema,fracture,report_id,cavity,effusion\n1,,r1,,1\n", "b.csv"), label_set, rater="Ada"
     )
     assert one == other
-    write_labels(tmp_path / "one.csv", label_set, one)
-    write_labels(tmp_path / "other.csv", label_set, other)
+    write_wide(tmp_path / "one.csv", label_set, votes(one, label_set))
+    write_wide(tmp_path / "other.csv", label_set, votes(other, label_set))
     assert (tmp_path / "one.csv").read_bytes() == (tmp_path / "other.csv").read_bytes()
     assert (
         (tmp_path / "one.csv")

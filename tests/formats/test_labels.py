@@ -1,6 +1,6 @@
 """Four states and the reviewed mark survive a table of labels, whatever stands in its text cells."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from pathlib import Path
 
@@ -10,7 +10,9 @@ from hypothesis import strategies as st
 
 from workbench.domain.findings import FAILED, LabelSet, State
 from workbench.errors import InputError
-from workbench.formats.labels import RaterRow, read_labels, write_labels, writing_codes
+from workbench.formats.exports import write_table
+from workbench.formats.labels import RaterRow, read_labels, writing_codes
+from workbench.formats.votes import wide_columns
 
 Make = Callable[..., Path]
 
@@ -120,12 +122,24 @@ ROWS = st.lists(
     max_size=6,
 )
 
+LABELS = {State.PRESENT: 1, State.ABSENT: 0, State.UNCERTAIN: -1, State.NOT_MENTIONED: None}
+
+
+def write_wide(path: Path, label_set: LabelSet, rows: Iterable[RaterRow]) -> int:
+    """Write the wide table of votes, also with labels of reports that were not submitted, which the export has not."""
+
+    def cells(row: RaterRow) -> list[object]:
+        labels = [LABELS[row.states.get(finding, State.NOT_MENTIONED)] for finding in label_set.ids]
+        return [row.report_id, row.rater, row.reading, row.reviewed, *labels, row.comment, row.simulated]
+
+    return write_table(path, wide_columns(label_set), map(cells, rows))
+
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(ROWS)
 def test_what_is_written_is_read_back_equal(tmp_path: Path, three: LabelSet, rows: list[RaterRow]) -> None:
     path = tmp_path / "labels.csv"
-    assert write_labels(path, three, rows) == len(rows)
+    assert write_wide(path, three, rows) == len(rows)
     read = read_labels(path, three)
     numbered = [replace(row, row=number) for number, row in enumerate(rows, start=2)]
     assert read == numbered
@@ -133,9 +147,9 @@ def test_what_is_written_is_read_back_equal(tmp_path: Path, three: LabelSet, row
 
 def test_the_columns_are_stable_and_numbers_are_plain(tmp_path: Path, three: LabelSet) -> None:
     states = {"cavity": State.UNCERTAIN, "effusion": State.NOT_MENTIONED, "edema": State.ABSENT}
-    write_labels(tmp_path / "out.csv", three, [RaterRow("=r1", "Ada", states, True, comment="-1")])
+    write_wide(tmp_path / "out.csv", three, [RaterRow("=r1", "Ada", states, True, comment="-1")])
     assert (tmp_path / "out.csv").read_text() == (
-        "report_id,rater,reading,reviewed,effusion,edema,cavity,comment\n'=r1,Ada,1,1,,0,-1,-1\n"
+        "report_id,rater,reading,reviewed,effusion,edema,cavity,comment,simulated\n'=r1,Ada,1,1,,0,-1,-1,0\n"
     )
 
 

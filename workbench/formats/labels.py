@@ -5,7 +5,7 @@ normal report or one that nobody opened. So a ``reviewed`` column says which row
 row counts as submitted when it holds any label (method 1).
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -103,27 +103,6 @@ def read_labels(
                 f"{row.row}; remove one of them."
             )
     return list(rows.values())
-
-
-def write_labels(path: Path, label_set: LabelSet, rows: Iterable[RaterRow]) -> int:
-    """Write raters' labels as one table that ``read_labels`` reads back equal; return how many rows.
-
-    Columns: report_id, rater, reading, reviewed (1 or 0), the findings in label-set order, comment. Text cells are
-    guarded against being run as formulas by a spreadsheet. The file appears whole or not at all.
-
-    Raises:
-        InputError: it cannot be written there.
-    """
-    count = 0
-    with replacing(path) as file:
-        write = row_writer(file)
-        write([REPORT, RATER, READING, REVIEWED, *label_set.ids, COMMENT])
-        for row in rows:
-            states = [_CELL[row.states.get(finding, State.NOT_MENTIONED)] for finding in label_set.ids]
-            mark = "1" if row.reviewed else "0"
-            write([guard(row.report_id), guard(row.rater), str(row.reading), mark, *states, guard(row.comment)])
-            count += 1
-    return count
 
 
 @contextmanager
