@@ -19,7 +19,6 @@ from workbench.models.calls import (
     read_body,
 )
 from workbench.models.client_model import ClientModel
-from workbench.models.egress import BODY_LIMIT, Egress
 
 if TYPE_CHECKING:
     import httpx2
@@ -56,36 +55,13 @@ class _Answer(BaseModel):
 class AnthropicModel(ClientModel):
     """Asks over the messages API; see ``Model``.
 
-    The system text is marked to be cached: it is the same for every report.
-
-    Args:
-        settings: ``max_tokens`` is 4096 where it is not given; ``temperature`` is sent where it is given.
-        key: None sends none.
-        egress: the study's data-use lock.
-        constraint: how the server is to hold replies to their form; None not at all. See ``workbench.models.probe``.
-        limit: bytes that one answer may have.
-
-    Raises:
-        InputError: the settings lack a model or have a seed, or the address or the key cannot be one.
-        RightsError: the study does not allow this server.
+    The system text is marked to be cached: it is the same for every report. Of the settings ``max_tokens`` is 4096
+    where it is not given, ``temperature`` is sent where it is given, and a seed is refused. For the rest see
+    ``ClientModel``.
     """
 
+    _own_url = BASE_URL
     _request_id_header = "request-id"
-
-    def __init__(
-        self,
-        settings: LabelerSettings,
-        *,
-        key: str | None,
-        egress: Egress,
-        constraint: Constraint | None = None,
-        limit: int = BODY_LIMIT,
-    ) -> None:
-        base_url = settings.base_url or BASE_URL
-        super().__init__(settings, base_url, key=key, egress=egress, constraint=constraint, limit=limit)
-        if settings.seed is not None:
-            raise InputError(f"Labeler {settings.name}: an anthropic labeler has no use for seed; take that line out.")
-        self._sent = _settings_sent(settings)
 
     @staticmethod
     def _client_of(http_client: "httpx2.AsyncClient", **given: Any) -> tuple[Any, ClientErrors]:
@@ -94,6 +70,15 @@ class AnthropicModel(ClientModel):
         # Telemetry off: a variable of the environment could have it send reports to a collector.
         client = anthropic.AsyncAnthropic(http_client=http_client, open_telemetry=False, **given)
         return client, ClientErrors(anthropic.APIStatusError, anthropic.APITimeoutError, anthropic.APIConnectionError)
+
+    @staticmethod
+    def _settings_sent(settings: LabelerSettings, base_url: str) -> dict[str, object]:  # noqa: ARG004 - same for each
+        if settings.seed is not None:
+            raise InputError(f"Labeler {settings.name}: an anthropic labeler has no use for seed; take that line out.")
+        sent: dict[str, object] = {"model": needed_model(settings), "max_tokens": settings.max_tokens or MAX_TOKENS}
+        if settings.temperature is not None:  # no argument of the client now, but servers that speak the API take it
+            sent["temperature"] = settings.temperature
+        return sent
 
     def _asked(self, client: Any) -> Any:
         return client.messages
@@ -109,13 +94,6 @@ class AnthropicModel(ClientModel):
     def completion(self, body: bytes, request_id: str = "") -> Completion:
         """Return what an answer says. With a tool it is the tool's input, as JSON on one line."""
         return _completion(read_body(_Answer, body), request_id, self._constraint)
-
-
-def _settings_sent(settings: LabelerSettings) -> dict[str, object]:
-    sent: dict[str, object] = {"model": needed_model(settings), "max_tokens": settings.max_tokens or MAX_TOKENS}
-    if settings.temperature is not None:  # no argument of the client any more, but servers that speak the API take it
-        sent["temperature"] = settings.temperature
-    return sent
 
 
 def _conversation(messages: Sequence[Message]) -> dict[str, object]:

@@ -22,23 +22,31 @@ class ClientModel(ABC):
 
     A run that is finished asks nothing and need not load the client, which takes seconds.
 
+    Args:
+        settings: without a base_url it is the provider's own server that is asked.
+        key: None sends none.
+        egress: the study's data-use lock.
+        constraint: how the server is to hold replies to their form; None not at all. See ``workbench.models.probe``.
+        limit: bytes that one answer may have.
+
     Raises:
-        InputError: the address or the key cannot be one.
+        InputError: the settings lack a model or have what it has no use for, or the address or the key cannot be one.
         RightsError: the study does not allow this server.
     """
 
+    _own_url: str  # of the provider
     _request_id_header: str
 
     def __init__(
         self,
         settings: LabelerSettings,
-        base_url: str,
         *,
         key: str | None,
         egress: Egress,
-        constraint: Constraint | None,
+        constraint: Constraint | None = None,
         limit: int = BODY_LIMIT,
     ) -> None:
+        base_url = settings.base_url or self._own_url
         egress.check(base_url)
         self._make = _maker(
             self._client_of, settings, base_url, sendable_key(settings, key), lambda: egress.transport(limit=limit)
@@ -46,11 +54,17 @@ class ClientModel(ABC):
         self._constraint = constraint or Constraint.TEXT
         self._seconds = settings.timeout
         self._client: tuple[Any, ClientErrors] | None = None
+        self._sent = self._settings_sent(settings, base_url)
 
     @staticmethod
     @abstractmethod
     def _client_of(http_client: "httpx2.AsyncClient", **given: Any) -> tuple[Any, ClientErrors]:
         """Return the provider's client and the errors it raises; ``given`` are arguments that every client takes."""
+
+    @staticmethod
+    @abstractmethod
+    def _settings_sent(settings: LabelerSettings, base_url: str) -> dict[str, object]:
+        """Return what of the settings goes into each request."""
 
     @abstractmethod
     def _asked(self, client: Any) -> Any:

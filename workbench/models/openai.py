@@ -10,7 +10,6 @@ from workbench.domain.runs import LabelerSettings
 from workbench.models.base import Completion, Constraint, Finish, Message
 from workbench.models.calls import LOOSE, ClientErrors, Count, Name, needed_model, part_of, read_body
 from workbench.models.client_model import ClientModel
-from workbench.models.egress import BODY_LIMIT, Egress
 
 if TYPE_CHECKING:
     import httpx2
@@ -52,32 +51,12 @@ class _Answer(BaseModel):
 class OpenAIModel(ClientModel):
     """Asks over the chat completions API; see ``Model``.
 
-    Args:
-        settings: ``temperature``, ``seed`` and ``max_tokens`` are sent where they are given, and only then.
-        key: None sends none.
-        egress: the study's data-use lock.
-        constraint: how the server is to hold replies to their form; None not at all. See ``workbench.models.probe``.
-        limit: bytes that one answer may have.
-
-    Raises:
-        InputError: the settings lack a model, or the address or the key cannot be one.
-        RightsError: the study does not allow this server.
+    Of the settings ``temperature``, ``seed`` and ``max_tokens`` are sent where they are given, and only then. For the
+    rest see ``ClientModel``.
     """
 
+    _own_url = BASE_URL
     _request_id_header = "x-request-id"
-
-    def __init__(
-        self,
-        settings: LabelerSettings,
-        *,
-        key: str | None,
-        egress: Egress,
-        constraint: Constraint | None = None,
-        limit: int = BODY_LIMIT,
-    ) -> None:
-        base_url = settings.base_url or BASE_URL
-        super().__init__(settings, base_url, key=key, egress=egress, constraint=constraint, limit=limit)
-        self._sent = _settings_sent(settings, base_url)
 
     @staticmethod
     def _client_of(http_client: "httpx2.AsyncClient", **given: Any) -> tuple[Any, ClientErrors]:
@@ -85,6 +64,18 @@ class OpenAIModel(ClientModel):
 
         client = openai.AsyncOpenAI(http_client=http_client, **given)
         return client, ClientErrors(openai.APIStatusError, openai.APITimeoutError, openai.APIConnectionError)
+
+    @staticmethod
+    def _settings_sent(settings: LabelerSettings, base_url: str) -> dict[str, object]:
+        # OpenAI's own models no longer take max_tokens; of the servers that speak like it not all know the new name.
+        own = f".{urlsplit(base_url).hostname}".endswith(".openai.com")
+        sent = {
+            "model": needed_model(settings),
+            "temperature": settings.temperature,
+            "seed": settings.seed,
+            "max_completion_tokens" if own else "max_tokens": settings.max_tokens,
+        }
+        return {name: value for name, value in sent.items() if value is not None}
 
     def _asked(self, client: Any) -> Any:
         return client.chat.completions
@@ -101,18 +92,6 @@ class OpenAIModel(ClientModel):
     def completion(self, body: bytes, request_id: str = "") -> Completion:
         """Return what an answer says. What a server adds beside the answer's text is kept apart."""
         return _completion(read_body(_Answer, body), request_id, self._constraint)
-
-
-def _settings_sent(settings: LabelerSettings, base_url: str) -> dict[str, object]:
-    # OpenAI's own models no longer take max_tokens; of the servers that speak like it not all know the new name.
-    own = f".{urlsplit(base_url).hostname}".endswith(".openai.com")
-    sent = {
-        "model": needed_model(settings),
-        "temperature": settings.temperature,
-        "seed": settings.seed,
-        "max_completion_tokens" if own else "max_tokens": settings.max_tokens,
-    }
-    return {name: value for name, value in sent.items() if value is not None}
 
 
 def _form(constraint: Constraint, schema: Mapping[str, object]) -> dict[str, object]:
