@@ -10,9 +10,12 @@ from workbench.domain.cohorts import Purpose
 from workbench.domain.findings import LabelSet
 from workbench.domain.prompts import Prompt
 from workbench.prompting.files import parse_prompt
+from workbench.workflow import reference, run
 from workbench.workflow.cohorts import define
 from workbench.workflow.ingest import import_labels, import_reports
 from workbench.workflow.opening import NewStudy, init_study
+from workbench.workflow.prompts import save_candidate
+from workbench.workflow.score import Score, score_run
 from workbench.workflow.study import Study
 
 LEAD, RATER = "Dr. Lead", "Dr. Rater"
@@ -125,3 +128,25 @@ def make_prompt(study: Study) -> Callable[..., Prompt]:
         return parse_prompt(PROMPT.format(title=title, effusion=effusion), label_set=study.label_set)
 
     return make
+
+
+@pytest.fixture
+def scored(
+    study: Study, lead: Actor, csv_file: Callable[[str, str], Path], make_prompt: Callable[..., Prompt]
+) -> Callable[[Mapping[str, str], Sequence[str]], Score]:
+    """Return the first revision's score on reports, given with their findings text, and which of them show effusion."""
+
+    def score(texts: Mapping[str, str], effusions: Sequence[str]) -> Score:
+        rows = "".join(f'{report},p{report},"FINDINGS: {text}"\n' for report, text in texts.items())
+        import_reports(study, lead, csv_file("texts.csv", "id,patient_id,text\n" + rows))
+        define(study, lead, "development", Purpose.DEVELOPMENT, list(texts))
+        given = [(report, "1", {"pleural_effusion": "1"} if report in effusions else {}) for report in texts]
+        for i in range(6):
+            import_labels(study, lead, csv_file(f"rater{i}.csv", labels_csv(study.label_set, given)))
+        frozen = reference.freeze(study, lead, "development")
+        saved = save_candidate(study, lead, make_prompt(), message="first", parent=None)
+        prepared = run.prepare(study, lead, cohort="development", revision=saved.prompt_hash)
+        run.execute(study, prepared)
+        return score_run(study, lead, prepared.run.hash, frozen)
+
+    return score

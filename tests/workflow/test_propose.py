@@ -3,24 +3,19 @@
 import json
 from collections.abc import Callable
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 from workbench.domain.actors import Actor
-from workbench.domain.cohorts import Purpose
-from workbench.domain.prompts import Prompt
 from workbench.errors import InputError, RightsError, WorkbenchError
 from workbench.labelers.suggestions import folds
 from workbench.prompting.edits import Edit, Part, edited
 from workbench.storage import proposals
 from workbench.storage import suggestions as store
-from workbench.workflow import data_use, propose, reference, revise, run, suggest
-from workbench.workflow.cohorts import define
-from workbench.workflow.ingest import import_labels, import_reports
+from workbench.workflow import data_use, propose, revise, run, suggest
 from workbench.workflow.opening import open_study
-from workbench.workflow.prompts import revisions, save_candidate
+from workbench.workflow.prompts import revisions
 from workbench.workflow.revise import Scope, Wish
 from workbench.workflow.score import Score, score_run
 from workbench.workflow.study import Study
@@ -49,23 +44,9 @@ GOOD = (
 
 
 @pytest.fixture
-def score(study: Study, lead: Actor, csv_file: Callable[[str, str], Path], make_prompt: Callable[..., Prompt]) -> Score:
+def score(scored: Callable[..., Score]) -> Score:
     """A scored first revision that misses twelve effusions and invents six."""
-    rows = "".join(f'{report},p{report},"FINDINGS: {text}"\n' for report, text in TEXTS.items())
-    import_reports(study, lead, csv_file("texts.csv", "id,patient_id,text\n" + rows))
-    define(study, lead, "development", Purpose.DEVELOPMENT, list(TEXTS))
-    ids = study.label_set.ids
-    lines = [",".join(["report_id", "reviewed", *ids])]
-    lines += [
-        ",".join([report, "1", *("1" if f == FINDING and report in MISSED else "" for f in ids)]) for report in TEXTS
-    ]
-    for i in range(6):
-        import_labels(study, lead, csv_file(f"rater{i}.csv", "\n".join(lines) + "\n"))
-    frozen = reference.freeze(study, lead, "development")
-    saved = save_candidate(study, lead, make_prompt(), message="first", parent=None)
-    prepared = run.prepare(study, lead, cohort="development", revision=saved.prompt_hash)
-    run.execute(study, prepared)
-    return score_run(study, lead, prepared.run.hash, frozen)
+    return scored(TEXTS, MISSED)
 
 
 def with_labeler(study: Study, *lines: str) -> Study:

@@ -8,14 +8,14 @@ import pytest
 from workbench.domain.actors import Actor
 from workbench.domain.cohorts import Purpose
 from workbench.domain.error_kinds import ErrorKind
-from workbench.domain.prompts import Prompt, RevisionStatus
+from workbench.domain.prompts import RevisionStatus
 from workbench.errors import InputError, RightsError
 from workbench.prompting.edits import edited
 from workbench.storage import suggestions as store
 from workbench.workflow import cohorts, reference, revise, run, suggest
 from workbench.workflow.cohorts import define
 from workbench.workflow.ingest import import_labels, import_reports
-from workbench.workflow.prompts import find_revision, revisions, save_candidate
+from workbench.workflow.prompts import find_revision, revisions
 from workbench.workflow.revise import Scope, Wish
 from workbench.workflow.score import Score, score_run
 from workbench.workflow.study import Study
@@ -29,24 +29,9 @@ TEXTS = {
 
 
 @pytest.fixture
-def score(study: Study, lead: Actor, csv_file: Callable[[str, str], Path], make_prompt: Callable[..., Prompt]) -> Score:
+def score(scored: Callable[..., Score]) -> Score:
     """A scored first revision that misses twelve effusions and invents six, and six pneumothoraces."""
-    rows = "".join(f'{report},p{report},"FINDINGS: {text}"\n' for report, text in TEXTS.items())
-    import_reports(study, lead, csv_file("texts.csv", "id,patient_id,text\n" + rows))
-    define(study, lead, "development", Purpose.DEVELOPMENT, list(TEXTS))
-    ids = study.label_set.ids
-    lines = [",".join(["report_id", "reviewed", *ids])]
-    lines += [
-        ",".join([report, "1", *("1" if f == "pleural_effusion" and report[0] == "m" else "" for f in ids)])
-        for report in TEXTS
-    ]
-    for i in range(6):
-        import_labels(study, lead, csv_file(f"rater{i}.csv", "\n".join(lines) + "\n"))
-    frozen = reference.freeze(study, lead, "development")
-    saved = save_candidate(study, lead, make_prompt(), message="first", parent=None)
-    prepared = run.prepare(study, lead, cohort="development", revision=saved.prompt_hash)
-    run.execute(study, prepared)
-    return score_run(study, lead, prepared.run.hash, frozen)
+    return scored(TEXTS, [report for report in TEXTS if report[0] == "m"])
 
 
 def test_what_would_answer_the_errors_is_offered_with_its_score_out_of_fold_and_counts_as_a_look(

@@ -3,10 +3,11 @@
 import asyncio
 import json
 from collections.abc import Awaitable, Callable, Sequence
-from typing import TypeVar
+from typing import ParamSpec, TypeVar
 
 from workbench.models.base import CallError, Constraint, Finish, Message, Model, Role, Trouble
 
+P = ParamSpec("P")
 T = TypeVar("T")
 
 _BUSY_TRIES, _BUSY_SECONDS, _BUSY_LONGEST = 5, 2.0, 60.0
@@ -45,8 +46,8 @@ async def probe(model_of: Callable[[Constraint], Model], constraints: Sequence[C
     return last
 
 
-async def patiently(ask: Callable[[], Awaitable[T]]) -> T:
-    """Return what a probe finds out, asked again a few times where the server is busy.
+async def patiently(ask: Callable[P, Awaitable[T]], *given: P.args, **named: P.kwargs) -> T:
+    """Return what a probe, called with the rest, finds out, asked again a few times where the server is busy.
 
     Not through a pool of calls: that would ask again, with growing waits, a server that fails at a form, although its
     failing is the answer.
@@ -56,13 +57,13 @@ async def patiently(ask: Callable[[], Awaitable[T]]) -> T:
     """
     for _ in range(_BUSY_TRIES - 1):
         try:
-            return await ask()
+            return await ask(*given, **named)
         except CallError as error:
             wait = error.retry_after or _BUSY_SECONDS
             if error.trouble is not Trouble.BUSY or wait > _BUSY_LONGEST:
                 raise
             await asyncio.sleep(wait)
-    return await ask()
+    return await ask(*given, **named)
 
 
 async def _keeps(model: Model, constraint: Constraint) -> bool:

@@ -135,7 +135,7 @@ class _Keeper:
             known = await self._hold.write(store.provider_ids)
             sought = Sought(batch.token, batch.requests, batch.at, known)
             batching = self._batching(_constraint(batch))
-            found = await patiently(lambda server=batching.server, sought=sought: server.find(sought))  # type: ignore[misc]
+            found = await patiently(batching.server.find, sought)
             if found is not None:
                 await self._event(batch.id, store.SUBMITTED, _told(found))
             elif submit:
@@ -150,7 +150,7 @@ class _Keeper:
             if not batch.provider_id:
                 continue
             server = self._batching(_constraint(batch)).server
-            state = await patiently(lambda server=server, batch=batch: server.state(batch.provider_id))  # type: ignore[misc]
+            state = await patiently(server.state, batch.provider_id)
             told = _told(state)
             if (told.state, told.answered, told.failed) != (batch.state, batch.answered, batch.failed):
                 await self._event(batch.id, store.TOLD, told)
@@ -164,7 +164,7 @@ class _Keeper:
                 continue
             server = self._batching(_constraint(batch)).server
             try:
-                state = await patiently(lambda server=server, batch=batch: server.cancel(batch.provider_id))  # type: ignore[misc]
+                state = await patiently(server.cancel, batch.provider_id)
             except CallError as error:
                 if error.status != _UNKNOWN:
                     raise

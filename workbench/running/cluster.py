@@ -215,7 +215,7 @@ async def _asked(work: Work, texts: Sequence[str]) -> list[Said | str]:
             work.label_set,
             through=pool.through,
             egress=work.egress,
-            constraint=await patiently(lambda: probe_server(work.labeler, egress=work.egress)),
+            constraint=await patiently(probe_server, work.labeler, egress=work.egress),
         )
     except WorkbenchError as error:
         return [str(error)] * len(texts)

@@ -2,7 +2,8 @@
 
 from dataclasses import dataclass
 
-from workbench.domain.runs import Price, Usage
+from workbench.domain.runs import LabelerSettings, Price, Usage
+from workbench.errors import InputError
 
 _GO_ON = "What was answered is saved; go on with the same run under a higher cap."
 
@@ -21,6 +22,15 @@ class Cap:
     def set(self) -> bool:
         """Return whether there is any limit."""
         return self.tokens is not None or self.cost is not None
+
+
+def require_price(cap: Cap | None, labeler: LabelerSettings) -> None:
+    """Raise InputError where a cost is to be capped that nobody can tell."""
+    if cap is not None and cap.cost is not None and labeler.price is None:
+        raise InputError(
+            f"Labeler {labeler.name} has no price, so its cost cannot be capped; give it one in data/study.toml, "
+            "or cap its tokens."
+        )
 
 
 def cost(usage: Usage, price: Price | None, replies: float | None = None) -> float | None:

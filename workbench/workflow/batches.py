@@ -13,12 +13,12 @@ from workbench.labelers.registry import Batching, make_batching
 from workbench.models.base import CallError, Constraint, Trouble
 from workbench.running import batch_files, batching
 from workbench.running.batching import Collected
-from workbench.running.spending import Cap
+from workbench.running.spending import Cap, require_price
 from workbench.storage import batches as store
 from workbench.storage.batches import BatchRecord
 from workbench.workflow import data_use
 from workbench.workflow.labelers import capability, remembered, require_ready
-from workbench.workflow.run import PreparedRun, require_price
+from workbench.workflow.run import PreparedRun
 from workbench.workflow.study import Study
 
 _FIRST_PAUSE, _LONGEST_PAUSE = 5.0, 60.0  # seconds between two looks
@@ -60,7 +60,7 @@ def submit(study: Study, actor: Actor, prepared: PreparedRun, *, cap: Cap | None
         CallError: the server does not answer, or takes no batch.
     """
     actor.require(Role.LEAD, Role.ADMIN, to=_TO)
-    require_price(prepared, cap)
+    require_price(cap, prepared.run.labeler)
     found = asyncio.run(_look(study, actor, prepared, cap=cap, submit=True))
     opening = data_use.permission(study, prepared.run.labeler).opening
     if found.submitted and opening and opening.basis.zero_retention:

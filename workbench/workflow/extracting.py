@@ -13,18 +13,16 @@ from workbench.domain.findings import FAILED
 from workbench.domain.hashing import text_hash
 from workbench.domain.prompts import Prompt
 from workbench.domain.runs import Extraction, ExtractionKey, ExtractionStatus, Failure, LabelerSettings, Usage
-from workbench.errors import ConflictError, InputError
+from workbench.errors import ConflictError
 from workbench.formats.locks import alone
-from workbench.labelers.registry import make_labeler
 from workbench.labelers.rules import RulesLabeler
 from workbench.running.gathering import Gathering
 from workbench.running.pool import Pool
 from workbench.running.runner import outcome
-from workbench.running.spending import Cap
+from workbench.running.spending import Cap, require_price
 from workbench.storage import runs as run_store
 from workbench.storage.runs import usage_of
-from workbench.workflow import data_use
-from workbench.workflow.labelers import StillAllowed, capability, require_ready
+from workbench.workflow.labelers import labeler_of, require_ready
 from workbench.workflow.study import Study
 
 Progress = Callable[[int, int], None]
@@ -102,8 +100,7 @@ def ask(
     """
     if reading.by_rules:
         return ""
-    if cap is not None and cap.cost is not None and reading.labeler.price is None:
-        raise InputError(f"Labeler {reading.labeler.name} has no price, so its cost cannot be capped; cap its tokens.")
+    require_price(cap, reading.labeler)
     study = reading.study
     try:
         with alone(study.folder / "data" / "study.toml"):
@@ -123,14 +120,7 @@ async def _ask(reading: Reading, texts: Sequence[str], cap: Cap | None, on_progr
     if not todo:
         return ""
     pool = Pool(settings.concurrency)
-    labeler = make_labeler(
-        settings,
-        reading.prompt,
-        study.label_set,
-        through=lambda model: pool.through(StillAllowed(study, settings, model)),
-        egress=data_use.egress(study),
-        constraint=await capability(study, settings),
-    )
+    labeler = await labeler_of(study, settings, reading.prompt, pool=pool)
     done = len(texts) - len(todo)
 
     async def ask_one(text: str) -> Usage:

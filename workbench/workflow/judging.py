@@ -81,8 +81,7 @@ def judge_pairs(
         ConflictError: another process is asking already.
         CallError: its server, never asked before, does not answer.
     """
-    if cap is not None and cap.cost is not None and bench.labeler.price is None:
-        raise InputError(f"Labeler {bench.labeler.name} has no price, so its cost cannot be capped; cap its tokens.")
+    spending.require_price(cap, bench.labeler)
     wanted = list(dict.fromkeys(pairs))
     try:
         with alone(bench.study.folder / "data" / "study.toml"):

@@ -8,12 +8,15 @@ from time import monotonic, perf_counter
 from urllib.parse import urlsplit
 
 from workbench.domain.actors import Actor, Role
+from workbench.domain.prompts import Prompt
 from workbench.domain.runs import Hello, LabelerSettings
 from workbench.errors import RightsError, WorkbenchError
-from workbench.labelers.registry import key_variable, probe_server, require_key
+from workbench.labelers.base import Labeler
+from workbench.labelers.registry import key_variable, make_labeler, probe_server, require_key
 from workbench.labelers.server_address import runs_here, server_address
 from workbench.models.base import CallError, Completion, Constraint, Message, Model, Trouble
 from workbench.models.probe import patiently
+from workbench.running.pool import Pool
 from workbench.storage import hellos as store
 from workbench.workflow import data_use
 from workbench.workflow.data_use import Permission
@@ -118,9 +121,30 @@ async def capability(study: Study, settings: LabelerSettings) -> Constraint | No
     a form, since that is an answer. Raises CallError where it does not answer.
     """
     known = remembered(study, settings)
-    if known is None and (found := await patiently(lambda: hello(study, settings))):
+    if known is None and (found := await patiently(hello, study, settings)):
         known = Constraint(found.constraint)
     return known
+
+
+async def labeler_of(study: Study, settings: LabelerSettings, prompt: Prompt, *, pool: Pool | None = None) -> Labeler:
+    """Return a labeler made for what its server can do, which is asked no more once that is not allowed any more.
+
+    Its calls go through ``pool`` where there is one. Raises CallError where a server that was never asked does not
+    answer.
+    """
+
+    def through(model: Model) -> Model:
+        allowed = StillAllowed(study, settings, model)
+        return allowed if pool is None else pool.through(allowed)
+
+    return make_labeler(
+        settings,
+        prompt,
+        study.label_set,
+        through=through,
+        egress=data_use.egress(study),
+        constraint=await capability(study, settings),
+    )
 
 
 def remembered(study: Study, settings: LabelerSettings) -> Constraint | None:

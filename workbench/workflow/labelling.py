@@ -22,7 +22,7 @@ from workbench.running.bulk import label_many
 from workbench.running.cluster import OnCluster, Work, cluster
 from workbench.running.journal import Journal, open_journal
 from workbench.running.pool import Pool
-from workbench.running.spending import Cap
+from workbench.running.spending import Cap, require_price
 from workbench.storage import prompts as prompt_store
 from workbench.storage.database import Database
 from workbench.workflow import data_use
@@ -145,11 +145,7 @@ def labelled(using: Labelling, rows: Iterator[Row], means: Means, kept: Kept, *,
     """
     if means.ray is not None and means.cap is not None and means.cap.set:
         raise InputError("On a cluster no cap can be kept; leave --max-tokens and --max-cost out, or --ray.")
-    if means.cap is not None and means.cap.cost is not None and using.labeler.price is None:
-        raise InputError(
-            f"Labeler {using.labeler.name} has no price, so its cost cannot be capped; give it one in data/study.toml, "
-            "or cap its tokens."
-        )
+    require_price(means.cap, using.labeler)
     cells = _binary_cells(using.label_set) if binary else _four_state_cells
     with ExitStack() as opened:
         journal = None
@@ -189,7 +185,7 @@ async def _made(using: Labelling, pool: Pool) -> Labeler:
     """Return the labeler, made for what its server was found able to do, which is asked as long as that is allowed."""
     settings = using.labeler
     using.require_allowed()
-    constraint = await patiently(lambda: probe_server(settings, egress=using.egress))
+    constraint = await patiently(probe_server, settings, egress=using.egress)
     return make_labeler(
         settings,
         using.prompt,

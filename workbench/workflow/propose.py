@@ -155,7 +155,7 @@ async def _ask(
 
     async def one(question: _Question) -> Answer:
         async with free:
-            return await patiently(lambda: proposer.propose(prompt, finding, question.groups))
+            return await patiently(proposer.propose, prompt, finding, question.groups)
 
     try:
         came = await asyncio.gather(*map(one, questions), return_exceptions=True)

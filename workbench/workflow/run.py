@@ -13,18 +13,16 @@ from workbench.domain.hashing import text_hash
 from workbench.domain.prompts import Prompt
 from workbench.domain.reports import Report
 from workbench.domain.runs import Extraction, ExtractionKey, ExtractionStatus, LabelerSettings, Run, RunProgress
-from workbench.errors import InputError, NotFoundError, WorkbenchError
-from workbench.labelers.registry import make_labeler
+from workbench.errors import NotFoundError, WorkbenchError
 from workbench.running import liveness, process, runner
 from workbench.running.pool import Pool
-from workbench.running.spending import Cap
+from workbench.running.spending import Cap, require_price
 from workbench.storage import cohorts as cohort_store
 from workbench.storage import reports as report_store
 from workbench.storage import runs as run_store
-from workbench.workflow import data_use
 from workbench.workflow.blindness import require_sighted
 from workbench.workflow.cohorts import get_cohort, require_unlocked
-from workbench.workflow.labelers import StillAllowed, capability, require_ready
+from workbench.workflow.labelers import labeler_of, require_ready
 from workbench.workflow.prompts import StoredPrompt, find_revision
 from workbench.workflow.study import Study
 
@@ -218,19 +216,9 @@ def execute(
         RightsError: the study's reports may not be sent to the labeler's server.
         CallError: its server, never asked before, does not answer.
     """
-    require_price(prepared, cap)
+    require_price(cap, prepared.run.labeler)
     work = _execute(study, prepared, cap, on_progress)
     return process.keeping_stop(study.database, prepared.run, lambda: asyncio.run(work))
-
-
-def require_price(prepared: PreparedRun, cap: Cap | None) -> None:
-    """Raise InputError where a cost is to be capped that nobody can tell."""
-    labeler = prepared.run.labeler
-    if cap is not None and cap.cost is not None and labeler.price is None:
-        raise InputError(
-            f"Labeler {labeler.name} has no price, so its cost cannot be capped; give it one in data/study.toml, "
-            "or cap its tokens."
-        )
 
 
 async def _execute(
@@ -239,14 +227,7 @@ async def _execute(
     settings = prepared.run.labeler
     require_ready(study, settings)
     pool = Pool(settings.concurrency)
-    labeler = make_labeler(
-        settings,
-        prepared.prompt,
-        study.label_set,
-        through=lambda model: pool.through(StillAllowed(study, settings, model)),
-        egress=data_use.egress(study),
-        constraint=await capability(study, settings),
-    )
+    labeler = await labeler_of(study, settings, prepared.prompt, pool=pool)
     try:
         return await runner.execute(
             study.database,
@@ -277,14 +258,7 @@ async def _label_texts(
     study: Study, settings: LabelerSettings, prompt: Prompt, texts: Sequence[str]
 ) -> list[Extraction]:
     require_ready(study, settings)
-    labeler = make_labeler(
-        settings,
-        prompt,
-        study.label_set,
-        through=lambda model: StillAllowed(study, settings, model),
-        egress=data_use.egress(study),
-        constraint=await capability(study, settings),
-    )
+    labeler = await labeler_of(study, settings, prompt)
     free = asyncio.Semaphore(settings.concurrency)
 
     async def one(text: str) -> Extraction:
@@ -305,7 +279,7 @@ def start(study: Study, actor: Actor, prepared: PreparedRun, *, cap: Cap | None 
         InputError: there is a cap of cost and the labeler has no price.
     """
     actor.require(Role.LEAD, Role.ADMIN, to="start a run")
-    require_price(prepared, cap)
+    require_price(cap, prepared.run.labeler)
     limits = {"--max-tokens": cap.tokens, "--max-cost": cap.cost} if cap else {}
     options = [text for name, limit in limits.items() if limit is not None for text in (name, str(limit))]
     return process.start(study.folder, ["--as", actor.name, "--resume", prepared.run.hash, *options])
