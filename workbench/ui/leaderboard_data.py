@@ -92,11 +92,11 @@ def lines(column: Column) -> list[Line]:
 
 def squares(of: Board, label_set: LabelSet) -> list[list[Square]]:
     """Return F1 by system and finding, in the order of the board."""
-    rows = []
+    rows, findings = [], of.findings
     for name in of.systems:
         score = of.scoring.of(name).common
         row = []
-        for finding, n in of.findings:
+        for finding, n in findings:
             figure = score.evaluation.of(finding).f1 if score else None
             few = " · too few to assess" if n < FEW else ""
             counts = ""

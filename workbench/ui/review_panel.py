@@ -44,7 +44,7 @@ def outcome(here: state.Here, rated: Sequence[DataSetRecord]) -> None:
     names = [f"{d.name} ({d.task})" for d in rated]
     chosen = st.selectbox("What the reviewers of a data set said", names, key="review.data-set", width=420)
     with widgets.explained():
-        _outcome(here, _results(here, rated[names.index(chosen)].hash))
+        _outcome(here, _results(here, rated[names.index(chosen)]))
 
 
 def _progress(here: state.Here, each: Progress) -> None:
@@ -69,14 +69,8 @@ def _progress(here: state.Here, each: Progress) -> None:
                     st.rerun()
 
 
-def _results(here: state.Here, data_set_hash: str) -> Outcome:
-    return _kept(here.actor.name, here.token, data_set_hash, here)
-
-
-@st.cache_data(max_entries=8, show_spinner="Computing intervals")
-def _kept(actor: str, token: state.Token, data_set_hash: str, _here: state.Here) -> Outcome:  # noqa: ARG001 - the key
-    known = systems.data_sets(_here.study, _here.actor)
-    return review_results.results(_here.study, _here.actor, next(d for d in known if d.hash == data_set_hash))
+def _results(here: state.Here, data_set: DataSetRecord) -> Outcome:
+    return data.kept(here, "reviewed", lambda: review_results.results(here.study, here.actor, data_set), data_set.hash)
 
 
 def _outcome(here: state.Here, found: Outcome) -> None:
