@@ -300,9 +300,10 @@ def test_what_still_waits_is_handed_in_on_whatever_page_comes_next(
     # As when the press itself got lost on the way.
     desk.execute_script(
         "const box = window.wbRating; box.last += 1; box.presses = [{ id: box.last, on: arguments[0], finding: "
-        "arguments[1] }]",
+        "arguments[1], state: arguments[2] }]",
         json.dumps([RATER, "validation", first.report_id, first.reading]),
         study.label_set.ids[0],
+        State.PRESENT,
     )
     browsing.page(desk, "cohorts")
     WebDriverWait(desk, 30).until(lambda _: drafts(study, first.report_id))

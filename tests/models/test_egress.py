@@ -19,6 +19,15 @@ PROVIDERS = {"openai": (OpenAIModel, "/v1"), "anthropic": (AnthropicModel, "")}
 QUESTION = [Message(Role.SYSTEM, "s"), Message(Role.USER, "<report>\npneumothorax present.\n</report>")]
 
 
+def allows(check: Callable[..., None], *address: Any) -> bool:
+    """Return whether a check lets an address pass."""
+    try:
+        check(*address)
+    except RightsError:
+        return False
+    return True
+
+
 @pytest.fixture(autouse=True)
 def no_real_look_ups(monkeypatch: pytest.MonkeyPatch) -> None:
     """Fail where a name is looked up that a test has not given an answer for."""
@@ -52,7 +61,7 @@ def no_real_look_ups(monkeypatch: pytest.MonkeyPatch) -> None:
     ],
 )
 def test_this_computer_and_listed_hosts_are_allowed(base_url: str) -> None:
-    LISTED.check(base_url)
+    assert allows(LISTED.check, base_url)
 
 
 @pytest.mark.parametrize(
@@ -140,8 +149,8 @@ def test_a_list_holds_hosts_only(entry: str) -> None:
 
 
 def test_an_open_study_may_use_any_host() -> None:
-    Egress(restricted=False).check("https://api.openai.com/v1")
-    Egress(restricted=False).check_addresses("api.openai.com", 443, ["8.8.8.8"])
+    assert allows(Egress(restricted=False).check, "https://api.openai.com/v1")
+    assert allows(Egress(restricted=False).check_addresses, "api.openai.com", 443, ["8.8.8.8"])
 
 
 def test_what_loopback_is() -> None:
