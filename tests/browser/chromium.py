@@ -34,6 +34,8 @@ PAGES = (
     "revise",
     "accept",
     "history",
+    "leaderboard",
+    "review",
     "people",
 )
 FLAGS = (

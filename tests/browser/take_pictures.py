@@ -4,6 +4,7 @@ Without ``--study`` a fresh demo study is made, so that the same command gives t
 """
 
 import argparse
+import csv
 import sys
 import tempfile
 import time
@@ -17,6 +18,7 @@ from selenium.webdriver.support.ui import WebDriverWait
 
 from workbench.domain.actors import Role
 from workbench.domain.cohorts import Purpose
+from workbench.domain.reports import Report
 from workbench.domain.reviews import Judgement
 from workbench.formats.reports import read_reports
 from workbench.workflow import people
@@ -58,6 +60,35 @@ def candidate(study: Study) -> None:
     prepared = prepare(study, lead, cohort="development", revision=made.prompt_hash)
     execute(study, prepared)
     score_run(study, lead, prepared.run.hash, get_reference(study, lead, "development-1"))
+
+
+def generators(study: Study) -> None:
+    """Score invented report generators on the study's own reports, so that the page Leaderboard has something to rank.
+
+    Two stop before the end of the report, one gives the report of another patient.
+    """
+    lead = study.actor(LEAD)
+    reports = [r for r in read_reports(ROOT / "data" / "demo" / "reports.csv") if r.language == "en"][:80]
+    written = {
+        "stops late": [r.text[: len(r.text) * 3 // 4] for r in reports],
+        "stops half-way": [r.text[: len(r.text) // 2] for r in reports],
+        "wrong patient": [r.text for r in (*reports[1:], reports[0])],
+    }
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / "demo.csv"
+        write_texts(file, "reference", reports, [r.text for r in reports])
+        data_set = add_data_set(study, lead, file)
+        for name, texts in written.items():
+            write_texts(file, "generated", reports, texts)
+            add_systems(study, lead, data_set, [System(file, name)])
+
+
+def write_texts(path: Path, column: str, reports: Sequence[Report], texts: Sequence[str]) -> None:
+    """Write a file of one text for each report."""
+    with path.open("w", encoding="utf-8", newline="") as file:
+        rows = csv.writer(file)
+        rows.writerow(["study_id", column])
+        rows.writerows(zip((r.id for r in reports), texts, strict=True))
 
 
 def mark(driver: WebDriver, marks: Sequence[tuple[int, str]] = ((0, "present"), (3, "uncertain"))) -> None:
@@ -220,6 +251,7 @@ def main() -> None:
         if given.study is None:
             demo(study)
             candidate(open_study(study))
+            generators(open_study(study))
         with server(study) as address:
             take(address, given.out, width=width, height=height, dark=given.dark)
         if given.study is None:
