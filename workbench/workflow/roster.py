@@ -7,6 +7,7 @@ may stand in both only with the same roles: while they differ, nobody acts under
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from sqlite3 import Connection
 
 from workbench.domain.actors import Actor, Role
 from workbench.domain.people import Person
@@ -85,6 +86,19 @@ def account_actor(person: Person, listed: Mapping[str, list[Role]]) -> Actor:
         RightsError: they may not act; says why.
     """
     return _roster({person.name: person}, listed).actor(person.name)
+
+
+def require_standing(conn: Connection, actor: Actor, listed: Mapping[str, list[Role]]) -> None:
+    """Raise RightsError where somebody with an account may not act any more, or not in all of the roles they come with.
+
+    Names without an account pass: what they may do stands in the settings, which do not change while a study is open.
+    """
+    person = people_store.person(conn, actor.name)
+    if person is None:
+        return
+    lost = actor.roles - account_actor(person, listed).roles
+    if lost:
+        raise RightsError(f"{actor.name} is no longer {told(lost)}, so nothing was saved; sign in again.")
 
 
 def _roster(accounts: Mapping[str, Person], listed: Mapping[str, list[Role]]) -> Roster:

@@ -2,8 +2,11 @@
 
 import getpass
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
+from sqlite3 import Connection
 
 from workbench.domain.actors import Actor, Role
 from workbench.domain.findings import LabelSet, Policies
@@ -15,7 +18,7 @@ from workbench.labelers.registry import settings_of
 from workbench.labelers.server_address import runs_here, server_address
 from workbench.storage import label_sets as label_set_store
 from workbench.storage.database import Database
-from workbench.workflow.roster import Roster, read_roster
+from workbench.workflow.roster import Roster, read_roster, require_standing
 from workbench.workflow.settings import StudySettings, read_settings
 
 HOME = Path(__file__).resolve().parents[2]  # the project: its label set and shipped prompts start new studies
@@ -74,6 +77,19 @@ class Study:
     def roster(self) -> Roster:
         """Return the study's people as they stand now: those with an account, and those its settings list."""
         return read_roster(self.database, self.settings.people)
+
+    @contextmanager
+    def writing(self, actor: Actor) -> Iterator[Connection]:
+        """Give a connection inside one immediate transaction to somebody who may still act, as ``Database.write`` does.
+
+        An Actor can be held for long, in a notebook or a service, so who they are is looked up as it is stored now.
+
+        Raises:
+            RightsError: they were deactivated or lost a role since.
+        """
+        with self.database.write() as conn:
+            require_standing(conn, actor, self.settings.people)
+            yield conn
 
     def labeler(self, name: str) -> LabelerSettings:
         """Return the settings of a labeler of the study. Raises NotFoundError, naming those it has."""
