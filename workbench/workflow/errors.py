@@ -255,7 +255,7 @@ def raters_words(study: Study, actor: Actor, score: Score, mistake: Mistake) -> 
     Raises:
         RightsError: the person may not see who said what.
     """
-    votes_of(study, actor, score.reference)
+    votes_of(study, actor, score.reference, only=[mistake.report.id])
     with study.database.read() as conn:
         rows = annotation_store.latest(
             conn,
