@@ -8,7 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import kendalltau, rankdata, spearmanr
 
-from workbench.evaluation.correlation import correlation, correlations, kendall, ranks, spearman
+from workbench.evaluation import correlation_draws
+from workbench.evaluation.concordance import ranks
+from workbench.evaluation.correlation import correlation, correlations, kendall, spearman
 
 
 def test_by_hand() -> None:
@@ -60,6 +62,44 @@ def test_intervals_are_those_of_a_plain_loop_over_draws_with_ties_and_several_re
     low, high = np.nanpercentile(loop, (2.5, 97.5), axis=0)
     assert [found.kendall.low, found.spearman.low] == pytest.approx(low, abs=1e-9)
     assert [found.kendall.high, found.spearman.high] == pytest.approx(high, abs=1e-9)
+
+
+def test_with_many_reports_the_interval_is_that_of_all_pairs_of_reports(monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(7)
+    of_patient = np.repeat(rng.normal(size=(400, 2)), 5, axis=0)
+    one, other = (np.round(of_patient[:, 0] + s * of_patient[:, 1] + rng.normal(size=2000), 1) for s in (0.8, -0.5))
+    scores, patients = {"a": one, "b": other, "c": -one}, [f"p{i // 5:03}" for i in range(2000)]
+    exact = correlations(scores, patients)
+    monkeypatch.setattr(correlation_draws, "FEW_REPORTS", 1999)
+    quick = correlations(scores, patients)
+    for every, first_order in zip(exact, quick, strict=True):
+        for near, there in ((first_order.kendall, every.kendall), (first_order.spearman, every.spearman)):
+            assert (near.value, near.n) == (there.value, there.n)
+            # Against a width of .09 or more the two ends differ by less than .002.
+            assert near.low == pytest.approx(there.low, abs=0.002)
+            assert near.high == pytest.approx(there.high, abs=0.002)
+    assert (exact[0].kendall.high or 0) - (exact[0].kendall.low or 0) > 0.08
+    reverse = quick[1]  # the first score and itself turned round
+    assert (reverse.kendall.high, reverse.spearman.high) == pytest.approx((-1, -1), abs=1e-9)
+
+
+def test_of_more_reports_than_can_be_compared_one_by_one_the_interval_holds_the_value() -> None:
+    rng = np.random.default_rng(8)
+    skill = np.tile(rng.normal(size=2347), 4)
+    scores = {name: skill + rng.normal(size=len(skill)) for name in "ab"}
+    (found,) = correlations(scores, [f"p{i % 2347:04}" for i in range(len(skill))])
+    for figure in (found.kendall, found.spearman):
+        assert figure.low is not None
+        assert figure.high is not None
+        assert figure.low < (figure.value or 0) < figure.high < figure.low + 0.08
+        assert figure.n == 9388
+
+
+def test_pairs_of_scores_are_told_as_they_are_done() -> None:
+    told: list[tuple[int, int]] = []
+    scores = {"a": [1.0, 2.0, 3.0], "b": [2.0, 1.0, 3.0], "c": [1.0, math.nan, 0.0]}
+    correlations(scores, list("xyz"), on_progress=lambda done, of: told.append((done, of)))
+    assert told == [(1, 3), (2, 3), (3, 3)]
 
 
 def test_intervals_hold_what_they_promise() -> None:
