@@ -61,7 +61,7 @@ def test_an_item_shows_the_report_and_the_guideline_and_neither_names_nor_counts
     assert item.report.id in shown
     assert finding.name in shown
     assert finding.definition[:20] in shown
-    assert f"0 of {len(adjudicate.open_keys(frozen))} items decided" in shown
+    assert f"0 of {len(adjudicate.open_items(vote, vote.actor(JUDGE), frozen))} items decided" in shown
     for secret in (*frozen.raters, "tie", "short", "votes:", "of 6"):
         assert secret.lower() not in shown.lower().replace(item.report.text.lower(), "")
     assert adjudicate.closed_because(vote, frozen) == ""
@@ -83,8 +83,8 @@ def test_a_decision_needs_a_reason_and_goes_on(open_page: Open, vote: Study) -> 
 
 def test_the_adjudicated_reference_is_frozen_beside_the_vote_at_the_end(open_page: Open, vote: Study) -> None:
     frozen, judge = get_reference(vote, vote.actor(JUDGE), "validation-1"), vote.actor(JUDGE)
-    for report, finding in adjudicate.open_keys(frozen):
-        adjudicate.decide(vote, judge, frozen, report, finding, present=False, reason="as written")
+    for each in adjudicate.open_items(vote, judge, frozen):
+        adjudicate.decide(vote, judge, frozen, each.report.id, each.finding_id, present=False, reason="as written")
     app = open_page(vote.folder, "adjudicate", JUDGE)
     app.button(key="adjudicate.finish").click().run()
     assert not app.exception

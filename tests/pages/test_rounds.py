@@ -148,7 +148,7 @@ def test_the_page_looks_at_no_count_before_the_lead_chooses(open_page: Open, ope
         assert not app.main.metric
     assert adjudicate.closed_because(open_vote, vote) == ""
     app = on(open_page(open_vote.folder, "reference", LEAD), "validation")
-    assert f"{len(adjudicate.open_keys(vote))} items were left open" in words(app)
+    assert f"{adjudicate.left_open(open_vote, vote).items} items were left open" in words(app)
     app.button(key="reference.look").click().run()
     assert not app.exception
     assert f"{LEAD} looked at the counts" in adjudicate.closed_because(open_vote, vote)
@@ -167,8 +167,9 @@ def test_a_rater_cannot_end_the_adjudication(open_page: Open, open_vote: Study) 
 
 def test_versions_tell_what_an_adjudication_changed(open_page: Open, open_vote: Study) -> None:
     vote, lead = get_reference(open_vote, open_vote.actor(LEAD), "validation-1"), open_vote.actor(LEAD)
-    for report, finding in adjudicate.open_keys(vote):
-        adjudicate.decide(open_vote, lead, vote, report, finding, present=True, reason="as described")
+    items = adjudicate.open_items(open_vote, lead, vote)
+    for each in items:
+        adjudicate.decide(open_vote, lead, vote, each.report.id, each.finding_id, present=True, reason="as described")
     adjudicate.finish(open_vote, lead, vote)
     app = on(open_page(open_vote.folder, "reference", LEAD), "validation")
     app.selectbox(key="reference.version.validation").select("validation-1-adjudicated").run()
@@ -177,6 +178,7 @@ def test_versions_tell_what_an_adjudication_changed(open_page: Open, open_vote: 
     versions, changed = app.main.dataframe[0].value, app.main.dataframe[1].value
     assert list(versions["Kind"]) == ["vote alone", "vote, adjudicated"]
     assert list(versions["Primary"]) == [True, False]
-    before = [vote.items[key].outcome for key in adjudicate.open_keys(vote)]
+    seen = get_reference(open_vote, lead, "validation-1").items
+    before = [seen[each.report.id, each.finding_id].outcome for each in items]
     assert len(changed) == sum(outcome is not Outcome.PRESENT for outcome in before) > 0
     assert [r.name for r in list_references(open_vote, open_vote.actor(LEAD))][-1] == "validation-1-adjudicated"

@@ -8,7 +8,7 @@ from workbench.errors import ConflictError, InputError, NotFoundError, RightsErr
 from workbench.workflow import adjudicate
 from workbench.workflow.reference import freeze, get_reference, summarize
 from workbench.workflow.study import Study
-from workbench.workflow.versions import difference
+from workbench.workflow.versions import compare
 
 JUDGE = Actor("Dr. Judge", frozenset({Role.ADJUDICATOR}))
 # Of the votes written out in the conftest: r3 is an even split, r5 is short, both on pleural effusion.
@@ -34,16 +34,18 @@ def test_the_adjudicated_reference_stands_beside_the_vote(rated: Study, lead: Ac
     adjudicate.decide(rated, JUDGE, vote, "r5", "pleural_effusion", present=True, reason="first thought")
     adjudicate.decide(rated, JUDGE, vote, "r5", "pleural_effusion", present=False, reason="or thickening: hedged")
     made = adjudicate.finish(rated, lead, vote)
-    assert list(difference(vote, made).outcomes) == [
+    with pytest.raises(RightsError, match="kept back until somebody looks"):
+        len(made.items)
+    with pytest.raises(ConflictError, match="development-1-adjudicated is frozen, so nothing in it changes"):
+        adjudicate.decide(rated, JUDGE, vote, "r3", "pleural_effusion", present=False, reason="a stale page")
+    assert adjudicate.finish(rated, lead, vote).hash == made.hash
+    assert list(compare(rated, lead, made.name).outcomes) == [
         ("r3", "pleural_effusion", Outcome.NOT_PRESENT, Outcome.PRESENT),
         ("r5", "pleural_effusion", Outcome.SHORT, Outcome.NOT_PRESENT),
     ]
     assert (made.name, made.parent_hash, list(made.adjudicated)) == ("development-1-adjudicated", vote.hash, OPEN)
     assert get_reference(rated, lead, "development-1").hash == vote.hash, "the vote stays as it was"
     assert get_reference(rated, lead, made.name).hash == made.hash
-    with pytest.raises(ConflictError, match="development-1-adjudicated is frozen, so nothing in it changes"):
-        adjudicate.decide(rated, JUDGE, vote, "r3", "pleural_effusion", present=False, reason="a stale page")
-    assert adjudicate.finish(rated, lead, vote).hash == made.hash
 
 
 def test_the_first_look_at_the_counts_ends_adjudication(rated: Study, lead: Actor, vote: Reference) -> None:

@@ -17,7 +17,7 @@ from workbench.workflow.study import Study
 
 
 def test_votes_come_out_as_counted_by_hand(rated: Study, lead: Actor) -> None:
-    frozen = reference.freeze(rated, lead, "development")
+    frozen = reference.summarize(rated, lead, reference.freeze(rated, lead, "development")).reference
     effusion = {r: frozen.items[r, "pleural_effusion"] for r in ("r1", "r2", "r3", "r4", "r5", "r6")}
     assert [i.outcome for i in effusion.values()] == [
         Outcome.PRESENT,  # 6 of 6
@@ -57,8 +57,9 @@ def test_what_is_read_back_has_the_hash_it_was_frozen_with(rated: Study, lead: A
 def test_a_single_rater_reference_is_allowed_and_says_so(rated: Study, lead: Actor) -> None:
     frozen = reference.freeze(rated, lead, "development", raters=["rater5"], rule=VoteRule(1, 1))
     assert frozen.rule.single_rater
-    assert frozen.items["r4", "pneumothorax"].outcome is Outcome.PRESENT
-    assert reference.summarize(rated, lead, frozen).agreement is None
+    summary = reference.summarize(rated, lead, frozen)
+    assert summary.reference.items["r4", "pneumothorax"].outcome is Outcome.PRESENT
+    assert summary.agreement is None
 
 
 def test_more_raters_than_votes_are_refused_until_six_are_named(
@@ -100,7 +101,7 @@ def test_labels_that_come_after_the_freeze_change_nothing_of_the_reference(
     assert (again.hash, reference.summarize(rated, lead, again)) == (frozen.hash, before)
     assert (reference.votes_of(rated, lead, again).codes == votes.codes).all()
     # A new reference counts them: rater1's old labels are superseded, not the reference.
-    second = reference.freeze(rated, lead, "development")
+    second = reference.get_reference(rated, lead, reference.freeze(rated, lead, "development").name)
     assert (second.name, second.items["r4", "pleural_effusion"].present) == ("development-2", 1)
     assert reference.get_reference(rated, lead).name == "development-1"
 

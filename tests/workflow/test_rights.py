@@ -9,6 +9,7 @@ import inspect
 import pkgutil
 import shutil
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -57,6 +58,7 @@ from workbench.workflow import (
     errors,
     export,
     extractor,
+    first_look,
     highlighting,
     history,
     ingest,
@@ -298,7 +300,7 @@ def _save(world: World, actor: Actor) -> object:
 def _error(world: World) -> errors.Mistake:
     """An error as a stale tab would still hold it; only its report and finding matter here."""
     report = world.score.prepared.reports[0]
-    item, reply = world.vote.items[report.id, "pneumothorax"], Extraction(ExtractionStatus.OK)
+    item, reply = world.score.reference.items[report.id, "pneumothorax"], Extraction(ExtractionStatus.OK)
     cause = Cause(ErrorKind.SYNONYM)
     return errors.Mistake(report, "pneumothorax", MistakeKind.MISSED, 0.0, item, None, "", {}, reply, cause)
 
@@ -506,7 +508,7 @@ CALLS = {
     "reference.freeze": Call(lambda w, a: reference.freeze(w.study, a, "development", reason="again"), LEADS),
     "reference.get_reference": Call(lambda w, a: reference.get_reference(w.study, a), **_results(EVERYBODY)),
     "reference.list_references": Call(lambda w, a: reference.list_references(w.study, a), **_results(EVERYBODY)),
-    "reference.record_view": Call(lambda w, a: reference.record_view(w.study, a, w.tied), EDITORS | JUDGES),
+    "first_look.record_view": Call(lambda w, a: first_look.record_view(w.study, a, w.tied), EDITORS | JUDGES),
     "reference.reference_on": Call(
         lambda w, a: reference.reference_on(w.study, a, w.development), **_results(EVERYBODY)
     ),
@@ -619,7 +621,7 @@ NAMES_AND_COUNTS = {  # names, counts, states of work and texts of prompts: ever
 VALUES_ONLY = {  # they tell of nothing but what they are given
     "annotate.require_unchanged", "drafts.new_tab",
     "errors.chosen", "errors.costliest_first", "errors.grouped", "errors.phrases_in",
-    "adjudicate.open_keys", "agreed.agreed", "agreed.categories", "agreed.seen_as", "annotate.order_of",
+    "agreed.agreed", "agreed.categories", "agreed.seen_as", "annotate.order_of",
     "annotate.said", "browse.changes", "drawing.chances_of", "drawing.draw",
     "drawing.joined", "drawing.weights", "opening.default_people", "passwords.code_fits", "passwords.hash_code",
     "people.may_give",
@@ -653,7 +655,8 @@ AFTER_ASKING = {"run.execute", "splits.reports_of"}  # they go on with what a ca
 INNER = {  # parts of the calls above, which ask; nothing outside the workflow uses them
     "annotate.own_report", "judging.judge_pairs",
     "benchmarks.keep", "review.view_of", "doubted.put_forward", "extracting.ask", "extracting.codes_of",
-    "extracting.mentions_of", "reference.first_look_in", "rounds.close_in", "run.label_texts",
+    "extracting.mentions_of", "first_look.first_look_in", "first_look.seal", "first_look.unsealed", "first_look.whole",
+    "roster.require_standing", "rounds.close_in", "run.label_texts",
     "ran_score.reading_of", "ran_score.texts_of", "slow_down.count", "slow_down.forgive",
     "suggest.not_declined", "suggest.offer_of", "unsubmitted.unsubmitted_in", "votes.in_order",
     "votes.read_votes", "votes.with_second_readings",
@@ -739,6 +742,52 @@ def test_a_deactivated_person_is_nobody(made: World, tmp_path: Path) -> None:
         world.study.actor("Rita")
 
 
+NOBODY_ACTS = {  # writes in which no person of the study acts, or that find out who does
+    "benchmarks.keep", "extracting.ask_one", "judging.ask_one", "labelers.hello", "prompts.take_in_files",
+    "sign_in._counted", "sign_in.first_sign_in", "sign_in.sign_in", "sign_in.sign_out", "study.read_study",
+    "study.writing",
+}  # fmt: skip
+
+
+def test_every_write_by_a_person_looks_up_who_they_are_now(root: Path) -> None:
+    found = set()
+    for path in (root / "workbench" / "workflow").glob("*.py"):
+        for function in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef):
+                written = [
+                    n for n in ast.walk(function) if isinstance(n, ast.With) and "database.write()" in ast.unparse(n)
+                ]
+                found |= {f"{path.stem}.{function.name}"} if written else set()
+    within = {"extracting._ask", "judging._ask"}  # ``ask_one`` stands in them
+    assert found - within == NOBODY_ACTS, "write through ``study.writing(actor)``"
+
+
+def test_whoever_was_deactivated_or_lost_a_role_writes_nothing_as_the_actor_they_were(
+    made: World, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(process, "start", lambda *_: 0)
+    world = _world(made, tmp_path / "study", taking_labels=True)
+    lara = ACTORS["Lara"]
+    people.add(world.study, lara, "Root", [Role.ADMIN])
+    for name in sorted(EVERYBODY - {"Rita"}):
+        people.add(world.study, lara, name)
+    root = world.study.actor("Root")
+    _save(world, ACTORS["Rita"])  # who is there may
+    for name in sorted(EVERYBODY):
+        people.deactivate(world.study, root, name)
+    before = _rows(world.study.database)
+    with pytest.raises(RightsError, match="Rita was deactivated and may not act"):
+        _save(world, ACTORS["Rita"])
+    for call in CALLS.values():
+        for name in sorted(call.open):
+            with suppress(WorkbenchError):
+                call.make(world, ACTORS.get(name, root))
+    assert _rows(world.study.database) == before
+    people.add(world.study, root, "Otto", [Role.RATER])
+    with pytest.raises(RightsError, match="Otto is no longer lead, so nothing was saved"):
+        rounds.close_round(world.study, Actor("Otto", frozenset({Role.LEAD, Role.RATER})), "development")
+
+
 def test_nobody_is_shown_the_positives_to_expect_by_drawing_a_cohort_while_they_rate(
     made: World, tmp_path: Path
 ) -> None:
@@ -760,7 +809,10 @@ def test_a_reference_on_a_locked_cohort_is_kept_from_whoever_edits_prompts(made:
         said = {"pneumothorax": State.PRESENT}
         for name in SIX:
             annotations.append(conn, Annotation("n2", name, said, True, datetime.now(UTC), study.label_set.hash))
-    name, named = reference.freeze(study, lara, "validation").name, "see its reference"
+    frozen, named = reference.freeze(study, lara, "validation"), "see its reference"
+    name = frozen.name
+    with pytest.raises(RightsError, match="kept back until somebody looks"):
+        list(frozen.items)
     calls: list[Callable[[Actor], Reference]] = [
         lambda a: reference.get_reference(study, a, name),
         lambda a: reference.get_reference(study, a, reference.list_references(study, a)[-1].hash[:8]),
@@ -773,6 +825,7 @@ def test_a_reference_on_a_locked_cohort_is_kept_from_whoever_edits_prompts(made:
         for person in sorted(EVERYBODY - EDITORS):
             assert call(ACTORS[person]).name == name
     cohorts.unlock(study, lara, "validation", reason="final", details=UNLOCK)
+    reference.summarize(study, lara, frozen)
     for call in calls:
         for person in sorted(EDITORS):
             assert call(ACTORS[person]).items

@@ -41,7 +41,7 @@ def test_a_correction_makes_a_version_and_the_difference_is_what_was_corrected(
 
 
 def test_other_raters_or_another_rule_are_told(rated: Study, lead: Actor) -> None:
-    first = freeze(rated, lead, "development")
+    first = summarize(rated, lead, freeze(rated, lead, "development")).reference
     other = replace(first, raters=("rater1", "Dr. New"), rule=VoteRule(2, 2), adjudicated=(("r3", "edema"),))
     told = " ".join(difference(first, other).settings)
     for part in ("joined: Dr. New", "left: rater2, rater3", "2 of 2 and was 4 of 6", "1 ties and short votes were"):

@@ -1,12 +1,13 @@
 """The reference standard: what a vote of raters decided, frozen and known by its hash."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 
 from workbench.domain.findings import MISSING, Policies
 from workbench.domain.hashing import content_hash
+from workbench.errors import RightsError
 
 
 class Outcome(StrEnum):
@@ -30,6 +31,32 @@ class ReferenceItem:
     present: int
     missing: int
     tie: bool
+
+
+@dataclass(frozen=True, slots=True)
+class SealedItems(Mapping[tuple[str, str], ReferenceItem]):
+    """Stands for the items of a reference while nobody has looked at it on record: reading them is refused."""
+
+    name: str
+    hash: str  # of the reference
+
+    def __getitem__(self, key: tuple[str, str]) -> ReferenceItem:
+        """Refuse."""
+        raise self._refusal()
+
+    def __iter__(self) -> Iterator[tuple[str, str]]:
+        """Refuse."""
+        raise self._refusal()
+
+    def __len__(self) -> int:
+        """Refuse."""
+        raise self._refusal()
+
+    def _refusal(self) -> RightsError:
+        return RightsError(
+            f"Outcomes and counts of {self.name} are kept back until somebody looks at them on record, which ends its "
+            f"adjudication; look with `workbench reference show {self.name}`."
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +88,7 @@ class Reference:
     rule: VoteRule
     raters: tuple[str, ...]
     vote_policies: Policies
-    items: Mapping[tuple[str, str], ReferenceItem]  # (report id, finding id)
+    items: Mapping[tuple[str, str], ReferenceItem]  # (report id, finding id); may be SealedItems
     created_at: datetime
     author: str
     simulated: bool  # some vote in it came from a simulated rater
@@ -73,6 +100,8 @@ class Reference:
     @property
     def hash(self) -> str:
         """Return the identity: rule, raters, policies and every outcome with its counts."""
+        if isinstance(self.items, SealedItems):
+            return self.items.hash
         rows = [
             [report, finding, item.outcome.value, item.present, item.missing, item.tie]
             for (report, finding), item in sorted(self.items.items())

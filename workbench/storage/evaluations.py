@@ -54,6 +54,11 @@ def list_all(conn: sqlite3.Connection, run_hash: str | None = None) -> list[Eval
     return [_record(row) for row in rows]
 
 
+def scored_references(conn: sqlite3.Connection) -> set[str]:
+    """Return the hashes of the references on which a run was scored."""
+    return {str(row[0]) for row in conn.execute("SELECT DISTINCT reference_hash FROM evaluations")}
+
+
 def add_look(
     conn: sqlite3.Connection, cohort_hash: str, *, kind: str, prompt_hash: str, actor: str, at: datetime
 ) -> None:

@@ -155,6 +155,11 @@ def _insert(conn: sqlite3.Connection, reference: Reference) -> None:
 
 def _reference(conn: sqlite3.Connection, row: sqlite3.Row) -> Reference:
     head = _head(row)
+    return without_items(head, items(conn, head.hash))
+
+
+def without_items(head: ReferenceHead, stand_in: Mapping[tuple[str, str], ReferenceItem]) -> Reference:
+    """Return a reference of which only the head was read, with something else in the place of its items."""
     return Reference(
         name=head.name,
         cohort_hash=head.cohort_hash,
@@ -162,7 +167,7 @@ def _reference(conn: sqlite3.Connection, row: sqlite3.Row) -> Reference:
         rule=head.rule,
         raters=head.raters,
         vote_policies=head.vote_policies,
-        items=items(conn, head.hash),
+        items=stand_in,
         created_at=head.created_at,
         author=head.author,
         simulated=head.simulated,

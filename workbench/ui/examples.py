@@ -7,7 +7,7 @@ import streamlit as st
 
 from workbench.domain.findings import State
 from workbench.domain.prompts import Example, FindingGuidance, Prompt
-from workbench.domain.references import Outcome
+from workbench.domain.references import Outcome, SealedItems
 from workbench.ui import data, state, unsaved, widgets
 from workbench.workflow import revise
 
@@ -26,7 +26,8 @@ def _right_label(here: state.Here, report: str, finding: str) -> State:
     cards = data.reference_cards(here)
     if cards:
         reference = data.get_reference(here, data.need_reference(cards, name).name)
-        item = reference.items.get((report, finding))
+        sealed = isinstance(reference.items, SealedItems)  # nobody has looked at it yet
+        item = None if sealed else reference.items.get((report, finding))
         if item is not None and item.outcome is Outcome.PRESENT:
             return State.PRESENT
     return State.ABSENT

@@ -110,7 +110,7 @@ def sign_second(study: Study, actor: Actor, score: Score, *, comment: str = "") 
     if name_key(actor.name) == name_key(revision.author):
         raise InputError(f"{actor.name} wrote revision {revision.number}; a second person has to sign it.")
     signature = Signature(revision.prompt_hash, score.hash, actor.name, datetime.now(UTC), comment.strip())
-    with study.database.write() as conn:
+    with study.writing(actor) as conn:
         if any(name_key(each.actor) == name_key(actor.name) for each in prompt_store.signatures(conn, score.hash)):
             raise ConflictError(f"{actor.name} has signed revision {revision.number} already.")
         prompt_store.sign(conn, signature)

@@ -14,7 +14,8 @@ from workbench.storage import reports as report_store
 from workbench.storage import rounds as store
 from workbench.workflow.blindness import require_sighted
 from workbench.workflow.cohorts import locked_report_ids
-from workbench.workflow.reference import cohort_of, first_look_in, require_closed
+from workbench.workflow.first_look import first_look_in, seal, whole
+from workbench.workflow.reference import cohort_of, require_closed
 from workbench.workflow.study import Study
 
 
@@ -38,7 +39,7 @@ def open_items(study: Study, actor: Actor, reference: Reference) -> list[OpenIte
     actor.require(Role.ADJUDICATOR, to="adjudicate")
     _check_outside_the_round(study, actor, reference)
     _check_still_blind(study, reference)
-    keys = open_keys(reference)
+    keys = _open_keys(study, reference)
     _check_not_locked_from(study, actor, {report for report, _ in keys})
     random.Random(reference.hash).shuffle(keys)  # noqa: S311 - a repeatable order, not a secret
     with study.database.read() as conn:
@@ -47,9 +48,10 @@ def open_items(study: Study, actor: Actor, reference: Reference) -> list[OpenIte
     return [OpenItem(reports[report], finding, decided.get((report, finding))) for report, finding in keys]
 
 
-def open_keys(reference: Reference) -> list[tuple[str, str]]:
+def _open_keys(study: Study, reference: Reference) -> list[tuple[str, str]]:
     """Return (report, finding) of the ties and short votes of a vote, sorted."""
-    return sorted(key for key, item in reference.items.items() if item.tie or item.outcome is Outcome.SHORT)
+    items = whole(study, reference).items
+    return sorted(key for key, item in items.items() if item.tie or item.outcome is Outcome.SHORT)
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +73,7 @@ class LeftOpen:
 
 def left_open(study: Study, reference: Reference) -> LeftOpen:
     """Return what a vote left open and whether it can still be adjudicated blind."""
-    items = len(open_keys(reference))
+    items = len(_open_keys(study, reference))
     with study.database.read() as conn:
         made = [head for head in reference_store.heads(conn) if head.parent_hash == reference.hash and head.adjudicated]
     if made:
@@ -129,19 +131,21 @@ def decide(
     actor.require(Role.ADJUDICATOR, to="adjudicate")
     if not reason.strip():
         raise InputError(f"Report {report_id}, {finding_id}: an adjudication needs a reason.")
-    if (report_id, finding_id) not in open_keys(reference):
+    if (report_id, finding_id) not in _open_keys(study, reference):
         raise NotFoundError(f"Report {report_id}, {finding_id}: the vote on it was decided and is not adjudicated.")
     _check_outside_the_round(study, actor, reference)
     _check_still_blind(study, reference)
     _check_not_finished(study, reference)
     _check_not_locked_from(study, actor, {report_id})
     made = Adjudication(reference.hash, report_id, finding_id, present, actor.name, datetime.now(UTC), reason.strip())
-    with study.database.write() as conn:
+    with study.writing(actor) as conn:
         store.add_adjudication(conn, made)
 
 
 def finish(study: Study, actor: Actor, reference: Reference) -> Reference:
     """Freeze the adjudicated reference beside the vote, which stays the primary one. Both are scored.
+
+    What is returned has its outcomes and counts sealed.
 
     Raises:
         InputError: items are undecided; says how many.
@@ -150,8 +154,9 @@ def finish(study: Study, actor: Actor, reference: Reference) -> Reference:
     actor.require(Role.LEAD, Role.ADJUDICATOR, to="finish an adjudication")
     _check_outside_the_round(study, actor, reference)
     _check_still_blind(study, reference)
-    keys = open_keys(reference)
-    with study.database.write() as conn:
+    reference = whole(study, reference)
+    keys = _open_keys(study, reference)
+    with study.writing(actor) as conn:
         decided = {(a.report_id, a.finding_id): a.present for a in store.adjudications(conn, reference.hash)}
         undecided = len(set(keys) - set(decided))
         if undecided or not keys:
@@ -176,4 +181,4 @@ def finish(study: Study, actor: Actor, reference: Reference) -> Reference:
             reason="ties and short votes adjudicated blind",
         )
         reference_store.add(conn, made)
-    return made
+    return seal(made)

@@ -60,6 +60,7 @@ class Queue:
     closed: str
     seconds: float | None = None  # the median of the rater's own submitted reports, None before the first
     last: Entry | None = None  # of the unfinished drafts the one that was saved last
+    round_name: str = ""  # the round whose order it is
 
     @property
     def changing(self) -> frozenset[Entry]:
@@ -126,6 +127,7 @@ def queue(study: Study, actor: Actor, cohort_name: str) -> Queue:
         closed,
         median(spent) if spent else None,
         max(drafts - flagged, key=lambda entry: own[entry].at, default=None),
+        view.round.name,
     )
 
 
@@ -222,7 +224,7 @@ def save(
     _check_not_locked_from(study, actor, entry.report_id)
     _check_storable(entry, seconds, [comment, reason, *(evidence or {}).values()])
     cohort = get_cohort(study, cohort_name)
-    with study.database.write() as conn:
+    with study.writing(actor) as conn:
         if why := _why_closed(conn, study, actor, cohort):
             raise ConflictError(why)
         held = _check_in_queue(conn, cohort, actor, entry)

@@ -118,7 +118,7 @@ def unlock(study: Study, actor: Actor, name: str, *, reason: str, details: Mappi
     if missing or not reason.strip():
         wanted = ", ".join([*missing, *([] if reason.strip() else ["reason"])])
         raise InputError(f"Unlocking {name} must name beforehand: {wanted}.")
-    with study.database.write() as conn:
+    with study.writing(actor) as conn:
         cohort_store.unlock(
             conn, name, actor=actor.name, at=datetime.now(UTC), reason=reason.strip(), details=dict(details)
         )
@@ -148,7 +148,7 @@ def define(
         )
     probabilities = dict.fromkeys(report_ids, 1.0)
     cohort = _made(actor, name, purpose, reports=reports, probabilities=probabilities, seed=seed)
-    _fix(study, cohort)
+    _fix(study, actor, cohort)
     return cohort
 
 
@@ -194,7 +194,7 @@ def allocate(
         )
     cohort = _made(actor, name, purpose, reports=drawn.reports, probabilities=drawn.probabilities, seed=seed)
     if not preview:
-        _fix(study, cohort)
+        _fix(study, actor, cohort)
     expected = None if hits is None or blinding_round(study, actor) else _expected(study, drawn.reports, hits)
     return Allocation(cohort, len({r.patient_id for r in drawn.reports}), expected, drawn.fewer)
 
@@ -285,8 +285,8 @@ def _made(
     )
 
 
-def _fix(study: Study, cohort: Cohort) -> None:
-    with study.database.write() as conn:
+def _fix(study: Study, actor: Actor, cohort: Cohort) -> None:
+    with study.writing(actor) as conn:
         patients = report_store.patients(conn)
         mine = {patients[report] for report in cohort.members}
         for other in cohort_store.list_all(conn):

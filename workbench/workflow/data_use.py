@@ -65,7 +65,7 @@ def open_host(study: Study, actor: Actor, host: str, basis: Basis) -> Opening:
     if basis.until is not None and basis.until < _today():
         raise InputError(f"The agreement on {host} ended on {basis.until}, so it cannot be opened.")
     opening = Opening(host, Basis(agreement, basis.zero_retention, basis.until), actor.name, datetime.now(UTC))
-    with study.database.write() as conn:
+    with study.writing(actor) as conn:
         store.open_host(conn, opening)
     return opening
 
@@ -80,7 +80,7 @@ def close_host(study: Study, actor: Actor, host: str) -> Opening:
     """
     actor.require(Role.LEAD, Role.ADMIN, to="close a host for reports")
     host = host.strip().lower().removesuffix(".")
-    with study.database.write() as conn:
+    with study.writing(actor) as conn:
         known = {opening.host: opening for opening in store.latest(conn)}
         if host not in known:
             raise NotFoundError(f"Nobody has opened {host}; `workbench data-use list` shows what is open.")

@@ -20,6 +20,7 @@ from workbench.storage import reports as report_store
 from workbench.storage.error_tags import DoubtedItem
 from workbench.workflow.blindness import require_sighted
 from workbench.workflow.cohorts import require_unlocked
+from workbench.workflow.first_look import whole
 from workbench.workflow.reference import cohort_of, require_closed
 from workbench.workflow.score import Score
 from workbench.workflow.study import Study
@@ -103,7 +104,7 @@ def judge(
     _check(study, actor, reference)
     if not reason.strip():
         raise InputError(f"Report {report_id}, {finding_id}: a verdict needs a reason.")
-    with study.database.write() as conn:
+    with study.writing(actor) as conn:
         if (report_id, finding_id) not in {(i.report_id, i.finding_id) for i in store.doubted(conn, reference.hash)}:
             raise NotFoundError(f"Report {report_id}, {finding_id}: nobody doubts this item of {reference.name}.")
         made = Adjudication(
@@ -123,11 +124,12 @@ def verdicts(study: Study, actor: Actor, reference: Reference) -> Verdicts:
     with study.database.read() as conn:
         items = store.doubted(conn, reference.hash)
         said = {(v.report_id, v.finding_id): v.present for v in store.verdicts(conn, reference.hash)}
+    outcomes = whole(study, reference).items if said else {}  # whoever doubts an item has seen a score
     counts = []
     for control in (False, True):
         keys = [(item.report_id, item.finding_id) for item in items if item.control is control]
         judged = [key for key in keys if key in said]
-        against = sum(said[key] is not (reference.items[key].outcome is Outcome.PRESENT) for key in judged)
+        against = sum(said[key] is not (outcomes[key].outcome is Outcome.PRESENT) for key in judged)
         counts += [len(keys), len(judged), against]
     return Verdicts(*counts)
 

@@ -68,7 +68,7 @@ def keep(
     """
     actor.require(Role.LEAD, Role.ADMIN, to="edit a prompt")
     now = datetime.now(UTC)
-    with study.database.write() as conn:
+    with study.writing(actor) as conn:
         there = next((d for d in store.of_person(conn, actor.name, base) if d.tab == tab), None)
         if there is not None and there.changed_at != seen:
             tab = new_tab()
@@ -79,5 +79,5 @@ def keep(
 def drop(study: Study, actor: Actor, base: str, tab: str) -> None:
     """Throw away what is edited in a tab."""
     actor.require(Role.LEAD, Role.ADMIN, to="edit a prompt")
-    with study.database.write() as conn:
+    with study.writing(actor) as conn:
         store.drop(conn, actor.name, base, tab)

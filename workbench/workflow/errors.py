@@ -287,7 +287,7 @@ def tag(study: Study, actor: Actor, score: Score, cell: tuple[str, str], *, kind
     if report_id not in wrong:
         raise NotFoundError(f"Report {report_id}, {finding_id}: the score has no error there.")
     made = ErrorTag(score.hash, report_id, finding_id, kind, comment.strip(), actor.name, datetime.now(UTC))
-    with study.database.write() as conn:
+    with study.writing(actor) as conn:
         store.add(conn, made)
         if kind is ErrorKind.DOUBTFUL:
             put_forward(conn, score, made, wrong)

@@ -248,7 +248,7 @@ def _form(study: Study, path: Path, form: str | None) -> Form:
 
 def _exported(study: Study, actor: Actor, closed: _Closed, done: Exported) -> Exported:
     """Record that the counts were seen, which ends their adjudication (method 3), and say what was written."""
-    with study.database.write() as conn:
+    with study.writing(actor) as conn:
         round_store.add_view(conn, closed.reference.hash, actor.name, datetime.now(UTC))
     head = closed.reference
     return replace(done, cohort=closed.cohort.name, reference=head.name, simulated=head.simulated)

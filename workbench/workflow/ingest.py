@@ -61,7 +61,7 @@ def import_reports(
     reports = read_reports(path, form=form, columns=columns, encoding=encoding)
     if not reports:
         raise InputError(f"{path.name} holds no report.")
-    with study.database.write() as conn:
+    with study.writing(actor) as conn:
         import_id = import_store.add(
             conn,
             "reports",
@@ -144,7 +144,7 @@ def import_labels(
     submitted = [vote.given for vote in votes if vote.given is not None]
     if simulated:
         submitted = [replace(given, simulated=True) for given in submitted]
-    with study.database.write() as conn:
+    with study.writing(actor) as conn:
         _check_reports_known(set(report_store.text_hashes(conn)), votes, path.name)
         _check_replaces_nobodys(conn, submitted, path.name)
         import_store.add(

@@ -18,6 +18,6 @@ def record_look(study: Study, actor: Actor, cohort: Cohort, kind: str, prompt_ha
         RightsError: the person is no lead or admin.
     """
     actor.require(Role.LEAD, Role.ADMIN, to="look at how a prompt does")
-    with study.database.write() as conn:
+    with study.writing(actor) as conn:
         store.add_look(conn, cohort.hash, kind=kind, prompt_hash=prompt_hash, actor=actor.name, at=datetime.now(UTC))
         return store.looks(conn, cohort.hash)

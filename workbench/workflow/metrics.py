@@ -85,7 +85,7 @@ def import_scores(
         systems = {s.system for s in store.submissions(conn, data_set.hash)}
     _check(read, studies, systems, data_set, path)
     done = []
-    with study.database.write() as conn:
+    with study.writing(actor) as conn:
         for metric, by_system in read.items():
             kept = {
                 system: {study_id: value for study_id, value in values.items() if study_id in studies}
@@ -135,7 +135,7 @@ def run_metric(
         by_study = zip(texts.ids, scores, strict=True)
         values[submission.system] = {study_id: value for study_id, value in by_study if not math.isnan(value)}
     known = METRICS[metric]
-    with study.database.write() as conn:
+    with study.writing(actor) as conn:
         kept = MetricScores(metric, known.higher_is_better, values)
         store.add_scores(conn, data_set.hash, kept, file="run here", actor=actor.name, at=datetime.now(UTC))
     return MetricImport(metric, known.higher_is_better, {name: len(of) for name, of in values.items()}, 0)

@@ -72,7 +72,7 @@ def add(
     _require_right(actor, given, f"make an account for {name}")
     at, code = now or datetime.now(UTC), new_code()
     kept = hash_code(code)
-    with study.database.write() as conn:
+    with study.writing(actor) as conn:
         known = store.people(conn)
         _require_free(study, known, name)
         if name in known:
@@ -95,7 +95,7 @@ def set_roles(study: Study, actor: Actor, name: str, roles: Collection[Role], *,
     given = frozenset(roles)
     if not given:
         raise InputError(f"Name at least one role for {name}; `workbench user deactivate` takes all of them.")
-    with study.database.write() as conn:
+    with study.writing(actor) as conn:
         person = _found(conn, actor, name, "change the roles of")
         _require_right(actor, given, f"give {name} these roles")
         _require_agreement(study, person.name, given)
@@ -115,7 +115,7 @@ def set_email(study: Study, actor: Actor, name: str, email: str, *, now: datetim
         InputError: it is no address.
         ConflictError: somebody else has it.
     """
-    with study.database.write() as conn:
+    with study.writing(actor) as conn:
         person = _found(conn, actor, name, "change the address of")
         valid = _valid_email(email, store.people(conn), person.name)
         at = now or datetime.now(UTC)
@@ -132,7 +132,7 @@ def issue_code(study: Study, actor: Actor, name: str, *, now: datetime | None = 
     """
     code = new_code()
     kept = hash_code(code)
-    with study.database.write() as conn:
+    with study.writing(actor) as conn:
         person = _found(conn, actor, name, "issue a code for")
         return _issue(conn, actor, person, (code, kept), now or datetime.now(UTC))
 
@@ -145,7 +145,7 @@ def deactivate(study: Study, actor: Actor, name: str, *, now: datetime | None = 
         NotFoundError: nobody of that name has an account.
         ConflictError: nobody would be left who may make accounts.
     """
-    with study.database.write() as conn:
+    with study.writing(actor) as conn:
         person = _found(conn, actor, name, "deactivate")
         _require_other_admin(study, conn, person)
         at = now or datetime.now(UTC)

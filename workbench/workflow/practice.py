@@ -221,7 +221,7 @@ def save(
     if submitted and positive is none_of_these:
         said = "findings are marked, so it cannot be none" if positive else "nothing is marked; say none"
         raise InputError(f"Report {entry.report_id}: {said} of these{'' if positive else ' if that is so'}.")
-    with study.database.write() as conn:
+    with study.writing(actor) as conn:
         if act and not annotation_store.take(conn, actor.name, act.tab, act.number):
             return
         kept = store.latest(conn, made.hash, rater=actor.name)

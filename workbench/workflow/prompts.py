@@ -100,7 +100,7 @@ def save_candidate(
             f"The prompt is for the label set {prompt.guidance.label_set}, the study has {study.label_set.id}."
         )
     text = _text_read_back(study, prompt)
-    with study.database.write() as conn:
+    with study.writing(actor) as conn:
         return store.add_revision(
             conn,
             prompt,
@@ -154,7 +154,7 @@ def decide(study: Study, actor: Actor, revision: Revision, decision: Decision) -
         InputError: the file cannot be written; then nothing is decided either.
     """
     actor.require(Role.LEAD, to="decide on a revision")
-    with study.database.write() as conn:
+    with study.writing(actor) as conn:
         store.decide(conn, decision)
         if decision.status is RevisionStatus.ACCEPTED:
             write_copy(study, revision)

@@ -100,7 +100,7 @@ def proposals(
     offers, told = _measured(score, read, heard, by)
     kept = not_declined(study, offers)
     looks = record_look(study, actor, score.prepared.cohort, f"suggest {finding_id} by {by}", prompt.hash)
-    return Offers(kept, len(offers) - len(kept), looks, tuple(told))
+    return Offers(kept, len(offers) - len(kept), looks, (*read.told, *told))
 
 
 def _questions(study: Study, actor: Actor, score: Score, read: ReadCohort, finding: Finding) -> list[_Question]:
@@ -239,5 +239,5 @@ def _proposals(values: Sequence[Mapping[str, object]]) -> tuple[Proposal, ...]:
 
 
 def _keep(study: Study, actor: Actor, key: str, heard: Sequence[_Heard]) -> None:
-    with study.database.write() as conn:
+    with study.writing(actor) as conn:
         store.add(conn, key, [each.as_json() for each in heard], actor=actor.name, at=datetime.now(UTC))

@@ -18,7 +18,8 @@ from workbench.workflow import benchmarks
 from workbench.workflow.agreed import View, categories, seen_as
 from workbench.workflow.blindness import require_sighted
 from workbench.workflow.cohorts import require_unlocked
-from workbench.workflow.reference import asked_for, cohort_of, record_view, require_closed, votes_of
+from workbench.workflow.first_look import whole
+from workbench.workflow.reference import asked_for, cohort_of, require_closed, votes_of
 from workbench.workflow.run import extractions
 from workbench.workflow.score import Score, arrays
 from workbench.workflow.study import Study
@@ -114,7 +115,6 @@ def _votes_to_compare(study: Study, actor: Actor, reference: Reference) -> Votes
     require_unlocked(study, cohort, "compare its raters")
     require_closed(study, cohort)
     require_sighted(study, actor, "compare the raters")
-    record_view(study, actor, reference)
     return votes_of(study, actor, reference)
 
 
@@ -156,7 +156,7 @@ def _with_model(
     """Return each rater, and the model if there is a score, against the vote of the others on the scored reports."""
     if score is None or len(votes.raters) < benchmarks.FEWEST:
         return benchmarks.keep(study, reference, votes)
-    data = arrays(study, score.prepared, reference, extractions(study, actor, score.prepared))
+    data = arrays(study, score.prepared, whole(study, reference), extractions(study, actor, score.prepared))
     policies = per_finding(reference.vote_policies, study.label_set.ids)
     patients = _patients(study, data.report_ids)
     row_of = {report: i for i, report in enumerate(votes.report_ids)}

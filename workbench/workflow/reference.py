@@ -4,7 +4,6 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from itertools import count
-from sqlite3 import Connection
 
 import numpy as np
 
@@ -17,15 +16,14 @@ from workbench.evaluation.agreement import Agreement
 from workbench.evaluation.consensus import Codes, collapse, per_finding, tally
 from workbench.storage import annotations as annotation_store
 from workbench.storage import cohorts as cohort_store
-from workbench.storage import evaluations as evaluation_store
 from workbench.storage import references as reference_store
 from workbench.storage import reports as report_store
-from workbench.storage import rounds as round_store
 from workbench.storage.references import ReferenceHead
 from workbench.workflow import benchmarks
 from workbench.workflow.agreed import Agreed, View, agreed
 from workbench.workflow.blindness import require_sighted
 from workbench.workflow.cohorts import get_cohort, require_unlocked
+from workbench.workflow.first_look import record_view, seal, unsealed, whole
 from workbench.workflow.rounds import close_in, last_round
 from workbench.workflow.study import Study
 from workbench.workflow.unsubmitted import Unsubmitted, unsubmitted_in
@@ -65,6 +63,8 @@ class ReferenceSummary:
 def votes_of(study: Study, actor: Actor, reference: Reference, *, only: Collection[str] | None = None) -> Votes:
     """Return the labels that a frozen reference was made of, whatever was imported since; of some reports if named.
 
+    Whoever sees them can count, so the first look at the reference is recorded.
+
     Raises:
         RightsError: the person only rates, or rates in an open round; the cohort's round is open again, or the cohort
             is locked.
@@ -74,6 +74,7 @@ def votes_of(study: Study, actor: Actor, reference: Reference, *, only: Collecti
     cohort = cohort_of(study, reference)
     require_unlocked(study, cohort, "see its votes")
     require_closed(study, cohort)
+    record_view(study, actor, reference)
     return _votes_of(study, reference, only)
 
 
@@ -102,7 +103,8 @@ def freeze(
     """Count the votes of a cohort and freeze what they decide; the open round of the cohort is closed with it.
 
     Freezing the same votes again returns the same reference. After a correction it makes another version, whose parent
-    is the one before. Rule, policies and raters are those that the round fixed before it started.
+    is the one before. Rule, policies and raters are those that the round fixed before it started. What is returned has
+    its outcomes and counts sealed: freezing is no look at them.
 
     Args:
         study: the study.
@@ -124,7 +126,7 @@ def freeze(
     if name is not None and not name.strip():
         raise InputError("A reference needs a name; leave it out to have one made of the cohort's.")
     cohort = get_cohort(study, cohort_name)
-    with study.database.write() as conn:
+    with study.writing(actor) as conn:
         # Read and frozen in one transaction: a label saved between the two would be closed out without being counted.
         held = last_round(conn, cohort)
         fixed = held.round if held and held.round.label_set_hash == study.label_set.hash else None
@@ -162,11 +164,11 @@ def freeze(
         if held and held.open:
             close_in(conn, cohort, actor, f"frozen as {(known or reference).name}")
         if known is not None:
-            return known
+            return seal(known)
         reference_store.add(conn, reference)
     # In a transaction of its own: it takes a moment, and whoever rates elsewhere should not wait for it.
     benchmarks.keep(study, reference, votes)
-    return reference
+    return seal(reference)
 
 
 def _who(left: Sequence[Unsubmitted]) -> str:
@@ -207,7 +209,8 @@ def _check_raters(votes: Votes, rule: VoteRule, cohort_name: str) -> None:
 def get_reference(study: Study, actor: Actor, name: str | None = None) -> Reference:
     """Return a frozen reference by name or the beginning of its hash, without either the primary one.
 
-    That is the first one that was frozen on a development cohort (method 4), or at all where there is none.
+    That is the first one that was frozen on a development cohort (method 4), or at all where there is none. Its
+    outcomes and counts are sealed until the first look at them is on record (method 3).
 
     Raises:
         NotFoundError: there is none of that name, none at all, or several hashes begin like that.
@@ -220,25 +223,24 @@ def get_reference(study: Study, actor: Actor, name: str | None = None) -> Refere
             raise NotFoundError("No reference is frozen yet; freeze one with `workbench reference freeze COHORT`.")
         with study.database.read() as conn:
             purposes = {cohort.hash: cohort.purpose for cohort in cohort_store.list_all(conn)}
-        return _whole(
+        return _handed_out(
             study, actor, next((r for r in known if purposes[r.cohort_hash] is Purpose.DEVELOPMENT), known[0])
         )
     hits = [r for r in known if r.name == name] or [r for r in known if len(name) >= 6 and r.hash.startswith(name)]
     if len(hits) != 1:
         names = ", ".join(r.name for r in known) or "none yet"
         raise NotFoundError(f"There is no reference {name}, or several; the study has: {names}.")
-    return _whole(study, actor, hits[0])
+    return _handed_out(study, actor, hits[0])
 
 
-def _whole(study: Study, actor: Actor, head: ReferenceHead) -> Reference:
-    """Return a reference with its outcomes, for whoever may see them."""
+def _handed_out(study: Study, actor: Actor, head: ReferenceHead) -> Reference:
+    """Return a reference for whoever may see it, with its outcomes once somebody has looked at them."""
     with study.database.read() as conn:
-        found, cohort = reference_store.by_hash(conn, head.hash), cohort_store.by_hash(conn, head.cohort_hash)
-    assert found is not None  # noqa: S101 - references are never removed, nor are their cohorts
-    assert cohort is not None  # noqa: S101
+        cohort = cohort_store.by_hash(conn, head.cohort_hash)
+    assert cohort is not None  # noqa: S101 - references are never removed, nor are their cohorts
     if actor.roles.intersection({Role.LEAD, Role.ADMIN}):
         require_unlocked(study, cohort, "see its reference")
-    return found
+    return unsealed(study, head)
 
 
 def list_references(study: Study, actor: Actor) -> list[ReferenceHead]:
@@ -261,7 +263,7 @@ def reference_on(study: Study, actor: Actor, cohort: Cohort) -> Reference:
     """
     for head in list_references(study, actor):
         if head.cohort_hash == cohort.hash:
-            return _whole(study, actor, head)
+            return _handed_out(study, actor, head)
     raise NotFoundError(
         f"The cohort {cohort.name} has no frozen reference yet; "
         f"freeze one with `workbench reference freeze {cohort.name}`."
@@ -292,6 +294,7 @@ def summarize(study: Study, actor: Actor, reference: Reference) -> ReferenceSumm
     require_unlocked(study, cohort, "look at its reference")
     require_closed(study, cohort)
     record_view(study, actor, reference)
+    reference = whole(study, reference)
     votes = _votes_of(study, reference)
     rows = []
     for finding in study.label_set.ids:
@@ -335,54 +338,6 @@ def require_closed(study: Study, cohort: Cohort) -> None:
         raise RightsError(
             f"The round {view.round.name} takes labels, so counts and agreement are shown to nobody; close it first."
         )
-
-
-def _require_first_look(study: Study, actor: Actor, reference: Reference) -> None:
-    """Raise RightsError where this look would end an adjudication that is not this person's to end."""
-    if reference.adjudicated or not any(i.tie or i.outcome is Outcome.SHORT for i in reference.items.values()):
-        return
-    with study.database.read() as conn:
-        seen = first_look_in(conn, reference)
-        finished = any(head.parent_hash == reference.hash and head.adjudicated for head in reference_store.heads(conn))
-    if not (seen or finished):
-        actor.require(
-            Role.LEAD,
-            Role.ADMIN,
-            Role.ADJUDICATOR,
-            to=f"be the first to look at {reference.name}, since that ends its adjudication",
-        )
-
-
-def first_look_in(conn: Connection, reference: Reference) -> str:
-    """Return who or what has shown counts of these votes, in a sentence; empty while nobody has seen any.
-
-    A look at any reference that was frozen on the same cohort under the same guideline shows them: at an earlier
-    version, or at one by another rule.
-    """
-    of_cohort = (reference.cohort_hash, reference.label_set_hash)
-    others = [head for head in reference_store.heads(conn) if (head.cohort_hash, head.label_set_hash) == of_cohort]
-    scored = {evaluation.reference_hash for evaluation in evaluation_store.list_all(conn)}
-    for head in sorted(others, key=lambda head: head.hash != reference.hash):
-        seen = round_store.viewed(conn, head.hash)
-        if seen is not None:
-            return f"{seen[0]} looked at the counts of {head.name} on {seen[1]:%Y-%m-%d %H:%M} UTC"
-        if head.hash in scored:
-            return f"A run was scored on {head.name}"
-    return ""
-
-
-def record_view(study: Study, actor: Actor, reference: Reference) -> None:
-    """Record the first look at a reference's counts, agreement or a score on it; later ones change nothing.
-
-    Raises:
-        RightsError: it would end an adjudication, and the person is no lead, admin or adjudicator.
-    """
-    _require_first_look(study, actor, reference)
-    with study.database.read() as conn:
-        if round_store.viewed(conn, reference.hash) is not None:
-            return
-    with study.database.write() as conn:
-        round_store.add_view(conn, reference.hash, actor.name, datetime.now(UTC))
 
 
 def truth_codes(reference: Reference, report_ids: Sequence[str], finding_ids: Sequence[str]) -> Codes:

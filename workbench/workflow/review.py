@@ -129,7 +129,7 @@ def open_review(
     actor.require(Role.LEAD, to="open a review")
     _check_reviewers(study, reviewers)
     now = datetime.now(UTC)
-    with study.database.write() as conn:
+    with study.writing(actor) as conn:
         _check_none_open(conn, data_set)
         chosen = _chosen(conn, data_set, systems)
         drawn = _drawn(_common(conn, data_set, chosen), studies, content_hash("review-studies", [seed, data_set.hash]))
@@ -152,7 +152,7 @@ def open_review(
 def close_review(study: Study, actor: Actor, data_set: DataSetRecord, *, reason: str = "") -> ReviewView:
     """Close the open review of a data set for good: ratings are seen from then on. Raises NotFoundError without one."""
     actor.require(Role.LEAD, to="close a review")
-    with study.database.write() as conn:
+    with study.writing(actor) as conn:
         held = [review for review in store.open_reviews(conn) if review.data_set_hash == data_set.hash]
         if not held:
             raise NotFoundError(f"No review of {data_set.name} is open.")
@@ -231,7 +231,7 @@ def rate(
         ConflictError: the review is closed.
         RightsError: the person takes no part in it.
     """
-    with study.database.write() as conn:
+    with study.writing(actor) as conn:
         review, reviewer = _own(conn, actor, name)
         place = _place(review, reviewer, _texts(conn, review, _task_of(conn, review)), at)
         _check_said(study, said)

@@ -228,7 +228,7 @@ def import_ratings(
     """
     actor.require(Role.LEAD, Role.ADMIN, to="import ratings")
     read = read_ratings(path, study.label_set, encoding=encoding)
-    with study.database.write() as conn:
+    with study.writing(actor) as conn:
         last = {s.system: s.id for s in system_store.submissions(conn, data_set.hash)}
         texts = {system: system_store.texts(conn, number) for system, number in last.items()}
         for rating in read:

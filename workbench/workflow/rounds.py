@@ -80,7 +80,7 @@ def open_round(
         raise InputError(f"{twice} of {len(cohort.members)} reports cannot come twice; take at most half of them.")
     now = datetime.now(UTC)
     roster = study.roster
-    with study.database.write() as conn:
+    with study.writing(actor) as conn:
         _check_known(raters, roster, set(annotation_store.raters(conn)))
         known = store.of_cohort(conn, cohort.hash)
         for view in (_view(conn, other) for other in known):
@@ -157,7 +157,7 @@ def close_round(study: Study, actor: Actor, cohort_name: str, *, reason: str = "
     """Close the open round of a cohort: it takes no more labels. Raises NotFoundError when none is open."""
     actor.require(Role.LEAD, to="close a round")
     cohort = get_cohort(study, cohort_name)
-    with study.database.write() as conn:
+    with study.writing(actor) as conn:
         close_in(conn, cohort, actor, reason)
         return _latest(conn, cohort)
 
@@ -181,7 +181,7 @@ def reopen_round(study: Study, actor: Actor, cohort_name: str, *, reason: str) -
     if not reason.strip():
         raise InputError("Re-opening a round needs a reason.")
     cohort = get_cohort(study, cohort_name)
-    with study.database.write() as conn:
+    with study.writing(actor) as conn:
         view = _latest(conn, cohort)
         if view.open:
             raise ConflictError(f"The round {view.round.name} is open already.")
@@ -205,7 +205,7 @@ def withdraw_round(study: Study, actor: Actor, cohort_name: str, *, reason: str)
     if not reason.strip():
         raise InputError("Withdrawing a round needs a reason.")
     cohort = get_cohort(study, cohort_name)
-    with study.database.write() as conn:
+    with study.writing(actor) as conn:
         view = _latest(conn, cohort)
         if why := _kept_because(conn, cohort, view):
             raise ConflictError(why)

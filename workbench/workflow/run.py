@@ -104,7 +104,7 @@ def prepare_beside(study: Study, actor: Actor, prepared: PreparedRun, labeler: L
 
 
 def _recorded_run(study: Study, actor: Actor, run: Run, stored: StoredPrompt, members: Cohort) -> PreparedRun:
-    with study.database.write() as conn:
+    with study.writing(actor) as conn:
         run_store.add(conn, run, actor.name, datetime.now(UTC))
     return _prepared(study, run, stored, members)
 

@@ -23,6 +23,7 @@ from workbench.storage import cohorts as cohort_store
 from workbench.storage import evaluations as store
 from workbench.storage.cohorts import Unlock
 from workbench.workflow.blindness import require_sighted
+from workbench.workflow.first_look import whole
 from workbench.workflow.reference import cohort_of, truth_codes, votes_of
 from workbench.workflow.run import PreparedRun, load, progress, tried, unanswered
 from workbench.workflow.study import Study
@@ -124,7 +125,7 @@ def score_run(study: Study, actor: Actor, run_hash: str, reference: Reference) -
         return recorded
     labels, failed = _finished(study, actor, prepared)
     identity = _identity(prepared, reference, policies, failed)
-    data = arrays(study, prepared, reference, labels)
+    data = arrays(study, prepared, whole(study, reference), labels)
     evaluation = evaluate(
         study.label_set.ids,
         data.truth,
@@ -133,7 +134,7 @@ def score_run(study: Study, actor: Actor, run_hash: str, reference: Reference) -
         data.patients,
         weights=data.weights,
     )
-    with study.database.write() as conn:
+    with study.writing(actor) as conn:
         store.add(
             conn,
             identity,
@@ -183,7 +184,7 @@ def _recorded(study: Study, prepared: PreparedRun, reference: Reference, identit
     return Score(
         identity,
         prepared,
-        reference,
+        whole(study, reference),
         study.label_set.prediction_policies,
         Evaluation.from_json(json.loads(record.result)),
         tuple(sorted(quoted & set(prepared.cohort.members))),

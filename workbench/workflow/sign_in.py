@@ -91,7 +91,7 @@ def change_password(
     if not password_fits(old, kept.password if person else "") or person is None:
         raise RightsError("The present password is wrong, so nothing was changed.")
     hashed = hash_password(new)
-    with study.database.write() as conn:
+    with study.writing(actor) as conn:
         # Another tab may have changed it, or an admin issued a code, while this one was checked.
         if sign_ins.credentials(conn, person.name).password != kept.password:
             raise RightsError("The present password is wrong, so nothing was changed.")

@@ -17,7 +17,8 @@ from workbench.evaluation.consensus import Codes, per_finding
 from workbench.storage import annotations as annotation_store
 from workbench.storage import reports as report_store
 from workbench.workflow.agreed import View, seen_as
-from workbench.workflow.reference import record_view, votes_of
+from workbench.workflow.first_look import whole
+from workbench.workflow.reference import votes_of
 from workbench.workflow.study import Study
 from workbench.workflow.votes import Votes
 
@@ -137,9 +138,7 @@ def _votes(
         if rater not in reference.raters:
             names = ", ".join(reference.raters)
             raise InputError(f"{rater} is no rater of the reference {reference.name}; they are {names}.")
-    votes = votes_of(study, actor, reference)
-    record_view(study, actor, reference)
-    return votes
+    return votes_of(study, actor, reference)
 
 
 def _seen(study: Study, reference: Reference, votes: Votes, view: View) -> Codes:
@@ -166,12 +165,13 @@ def _told(
     with study.database.read() as conn:
         rows = annotation_store.latest(conn, ids, reference.label_set_hash, until=reference.last_annotation)
     given = {(row.report_id, row.rater): row for row in rows}
+    items = whole(study, reference).items
     found = []
     for row, finding in places:
         report = votes.report_ids[row]
         said = {rater: _word(given.get((report, rater)), finding) for rater in votes.raters}
         second = None if again is None else _word(again.get(report), finding)
-        found.append(Split(report, finding, said, reference.items[report, finding].outcome, second))
+        found.append(Split(report, finding, said, items[report, finding].outcome, second))
     return found
 
 

@@ -207,7 +207,7 @@ def decide_suggestions(
     actor.require(Role.LEAD, Role.ADMIN, to="decide on suggestions")
     require_sighted(study, actor, "decide on suggestions")
     now = datetime.now(UTC)
-    with study.database.write() as conn:
+    with study.writing(actor) as conn:
         for offers, yes in ((accepted, True), (declined, False)):
             for offer in offers:
                 store.add(

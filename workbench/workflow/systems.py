@@ -79,7 +79,7 @@ def add_data_set(
     """
     _require(study, actor, "take in a data set of reports")
     record, studies = _data_set(actor, System(path, name, form, columns, encoding), task)
-    with study.database.write() as conn:
+    with study.writing(actor) as conn:
         return _keep(conn, record, studies, named=name is not None)
 
 
@@ -104,7 +104,7 @@ def add_scored(
     record, studies = _data_set(actor, reference, task)
     names = _names(systems)
     files = [_fitting(record, {s.id for s in studies}, system) for system in systems]
-    with study.database.write() as conn:
+    with study.writing(actor) as conn:
         kept = _keep(conn, record, studies, named=reference.name is not None)
         taken = _add(conn, actor, kept, names, files)
         if not store.submissions(conn, kept.hash):
@@ -148,7 +148,7 @@ def add_systems(study: Study, actor: Actor, data_set: DataSetRecord, systems: Se
     with study.database.read() as conn:
         known = {s.id for s in store.studies(conn, data_set.hash)}
     files = [_fitting(data_set, known, system) for system in systems]
-    with study.database.write() as conn:
+    with study.writing(actor) as conn:
         return _add(conn, actor, data_set, names, files)
 
 

@@ -6,7 +6,8 @@ from workbench.domain.actors import Actor
 from workbench.domain.references import Outcome, Reference
 from workbench.errors import InputError
 from workbench.workflow.cohorts import require_unlocked
-from workbench.workflow.reference import cohort_of, get_reference, record_view, require_closed
+from workbench.workflow.first_look import record_view, whole
+from workbench.workflow.reference import cohort_of, get_reference, require_closed
 from workbench.workflow.study import Study
 
 
@@ -64,7 +65,7 @@ def compare(study: Study, actor: Actor, name: str, before: str | None = None) ->
         require_unlocked(study, cohort, "compare its references")
         require_closed(study, cohort)
         record_view(study, actor, one)
-    return difference(old, new)
+    return difference(whole(study, old), whole(study, new))
 
 
 def _settings(old: Reference, new: Reference) -> list[str]:
