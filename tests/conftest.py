@@ -99,6 +99,13 @@ def start_fault_server() -> Iterator[Callable[..., ModelServer]]:
 
 
 @pytest.fixture
+def start_judge_server() -> Iterator[Callable[..., ModelServer]]:
+    """Starts servers that judge generated reports by what these say of themselves; stopped afterwards."""
+    with servers("judge_server.py") as start:
+        yield start
+
+
+@pytest.fixture
 def start_batch_server() -> Iterator[Callable[..., ModelServer]]:
     """Starts servers that take batches: ``start_batch_server("--looks", "2").url``; stopped afterwards."""
     with servers("batch_server.py") as start:

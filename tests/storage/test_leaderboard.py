@@ -3,9 +3,12 @@
 import sqlite3
 from dataclasses import replace
 from datetime import datetime
+from functools import partial
 
 import pytest
 
+from workbench.domain.judged import JudgedBy, JudgedSystem, JudgeRecord
+from workbench.domain.runs import Usage
 from workbench.errors import ConflictError
 from workbench.storage import leaderboard as store
 from workbench.storage.database import Database
@@ -72,6 +75,39 @@ def test_a_later_file_of_scores_overrides_what_it_names_and_nothing_else(
     with database.read() as conn:
         found = store.scores(conn, data_set.hash)
     assert found == [MetricScores("green", True, {"one": {"s1": 0.5, "s2": 0.75}, "two": {"s1": 1.0}})]
+
+
+def record(**systems: JudgedSystem) -> JudgeRecord:
+    by = JudgedBy("one pass", "j1", "1", 1, "qwen", "openai", "q", "l1")
+    return JudgeRecord(by, systems, Usage(replies=3, input_tokens=30, output_tokens=3), 0.25, "USD")
+
+
+def test_nothing_earlier_stands_of_a_system_that_was_judged_and_each_value_has_its_source(
+    database: Database, data_set: DataSetRecord, now: datetime
+) -> None:
+    before = {"one": {"s1": 0.5, "s2": 0.25}, "two": {"s1": 0.125}}
+    judge = record(
+        one=JudgedSystem("h1", 1, {"refused": 1}, 0, 0, 0), three=JudgedSystem("h3", 0, {"failed": 2}, 0, 0, 0)
+    )
+    with database.write() as conn:
+        add = partial(store.add_scores, conn, data_set.hash, actor="Lena", at=now)
+        add(MetricScores("green", True, before), file="a.csv")
+        add(MetricScores("green", True, {"one": {"s1": 0.75}, "three": {}}), file="judged here", judged=judge)
+    with database.read() as conn:
+        (found,) = store.scores(conn, data_set.hash)
+    # The judge could not judge s2 of one, so the file's score of it no longer stands.
+    assert found.values == {"one": {"s1": 0.75}, "two": {"s1": 0.125}, "three": {}}
+    file, judged = found.sources
+    assert (file.file, file.judged, file.standing) == ("a.csv", None, {"two": 1})
+    assert (judged.judged, judged.standing) == (judge, {"one": 1, "three": 0})
+    with database.write() as conn:
+        store.add_scores(
+            conn, data_set.hash, MetricScores("green", True, {"one": {"s2": 1.0}}), file="b.csv", actor="Lena", at=now
+        )
+    with database.read() as conn:
+        (found,) = store.scores(conn, data_set.hash)
+    assert found.values["one"] == {"s1": 0.75, "s2": 1.0}
+    assert [source.standing for source in found.sources] == [{"two": 1}, {"one": 1, "three": 0}, {"one": 1}]
 
 
 @pytest.mark.usefixtures("data_set")

@@ -1,10 +1,12 @@
 """A language model as judge: each pair is judged once, and its score takes part in the test of metrics."""
 
+import csv
 import json
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
+from xml.etree import ElementTree as ET
 
 import pytest
 
@@ -19,7 +21,7 @@ from workbench.workflow.prompts import save_candidate
 from workbench.workflow.settings import LabelerConfig
 from workbench.workflow.study import Study
 from workbench.workflow.trust import measure
-from workbench.workflow.trust_files import trust_json
+from workbench.workflow.trust_files import judge_words, picture, trust_json, write_trust
 
 ONE, TWO = JudgePrompt("one pass", "Find and weigh."), JudgePrompt("two passes", "Find.", "Weigh.")
 TEXT = "FINDINGS: There is a small left pleural effusion."
@@ -119,3 +121,92 @@ def test_a_judge_is_tested_like_any_metric_and_tells_what_it_took(
     said = trust_json(found)["metrics"]
     assert isinstance(said, list)
     assert said[0]["tokens"]["replies"] == 4
+
+
+HARMLESS, OTHER = "FINDINGS: Small left pleural effusion.", "FINDINGS: Small effusion at the left."
+
+
+def edit(kind: str, text: str, *, matters: bool, report: str = TEXT) -> EditedPair:
+    name = f"r{len(report)}"
+    return EditedPair(f"{name}:{kind}", name, name, kind, matters, "", report, text)
+
+
+EDITS = [
+    edit("removed", "FINDINGS: Normal.", matters=True),
+    edit("side_swapped", TEXT.replace("left", "right"), matters=True),
+    edit("style", HARMLESS, matters=False),
+    edit("style", OTHER, matters=False, report=f"{TEXT} The heart is large."),
+]
+
+
+@pytest.fixture
+def failing(study: Study) -> Study:
+    """A study whose judge refuses the other side, breaks off at other words, and gets nowhere with a large heart."""
+    lines = [
+        {"contains": "Generated:\n<report>\nNormal.", "reply": MISSED},
+        {"contains": "right pleural", "reply": SIDE, "failure": "refused"},
+        {"contains": "The heart is large.\n</report>\n\nGenerated:", "failure": "error"},
+        {"default": True, "reply": GOOD},
+    ]
+    (study.folder / "data" / "judge.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    return with_labeler(study, LabelerConfig(kind="scripted", file="data/judge.jsonl"))
+
+
+def test_of_what_a_judge_did_not_judge_it_is_told_how_much_and_why_by_kind_of_edit(
+    failing: Study, lead: Actor, make_prompt: Callable[..., Prompt], tmp_path: Path
+) -> None:
+    revision = save_candidate(failing, lead, make_prompt(), message="m", parent=None).prompt_hash
+    bench = bench_of(failing, ONE, "m")
+    found = measure(failing, lead, EDITS, metrics=["rouge_l"], judges=[bench], revision=revision, resamples=0)
+    _, judge = found.metrics
+    # One of the two edits of style fails with the report with itself, too: it is in no figure, and counted once.
+    assert judge.without == {"side_swapped": {"refused": 1}, "style": {"failed": 1}}
+    assert [(kind.kind, kind.right.n) for kind in judge.trust.kinds] == [
+        ("removed", 1),
+        ("side_swapped", 0),
+        ("style", 1),
+    ]
+    assert judge.trust.probability.value == 1.0
+    assert judge.trust.left_out == 2
+    took, without = judge_words(found)
+    assert "no judgement by a model" in took
+    assert "no judgement on 2 of 4 edits" in without
+    assert "side swapped 1 of 1 (1 refused); style 1 of 2 (1 no reply)" in without
+    assert "asked for again" in without
+    (_, said) = trust_json(found)["metrics"]  # type: ignore[misc]
+    assert said["without_judgement"] == {"failed": 1, "refused": 1}
+    assert [kind["without_judgement"] for kind in said["kinds"]] == [{}, {"refused": 1}, {"failed": 1}]
+    assert (said["judge"]["judge_hash"], said["judge"]["labeler_kind"]) == (ONE.hash, "scripted")
+    drawn = [text.text or "" for text in ET.fromstring(picture(found)).iter() if text.tag.endswith("text")]
+    assert without in " ".join(drawn)
+    # All edits, of four; side swapped, of one; style, of two.
+    assert [text for text in drawn if text.startswith("n ")] == ["n 2", "n 0", "n 1"]
+    write_trust(found, EDITS, tmp_path / "out")
+    with (tmp_path / "out" / "trust.csv").open(newline="") as file:
+        rows = {(row["metric"], row["kind"], row["sort"]): row for row in csv.DictReader(file)}
+    assert rows["one pass, m", "side_swapped", "significant"]["why_without"] == "1 refused"
+    assert (rows["one pass, m", "", "significant"]["n"], rows["one pass, m", "", "significant"]["without"]) == (
+        "1",
+        "1",
+    )
+    assert rows["rouge_l", "style", "harmless"]["without"] == "0"
+
+
+def test_a_judge_that_judged_all_has_nothing_to_explain(
+    scripted: Study, lead: Actor, make_prompt: Callable[..., Prompt]
+) -> None:
+    revision = save_candidate(scripted, lead, make_prompt(), message="m", parent=None).prompt_hash
+    bench = bench_of(scripted, ONE, "m")
+    found = measure(scripted, lead, EDITS, metrics=[], judges=[bench], revision=revision, resamples=0)
+    assert found.metrics[0].without == {}
+    assert len(judge_words(found)) == 1
+    assert "n 1" not in picture(found)
+
+
+def test_a_model_that_breaks_is_a_pair_without_an_answer_and_the_others_go_on(scripted: Study) -> None:
+    lines = [{"contains": "broken", "failure": "error"}, {"default": True, "reply": GOOD}]
+    (scripted.folder / "data" / "judge.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    docket = judge_pairs(bench_of(scripted, ONE, "m"), [("a", "broken"), ("a", "b")])
+    assert (docket.score(("a", "broken")), docket.score(("a", "b"))) == (None, 1.0)
+    assert (docket.why(("a", "broken")), docket.why(("a", "b"))) == ("failed", "")
+    assert "says that this call fails" in docket.detail(("a", "broken"))

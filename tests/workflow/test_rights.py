@@ -23,10 +23,11 @@ from workbench.domain.cohorts import Cohort, Purpose
 from workbench.domain.data_use import Basis
 from workbench.domain.error_kinds import ErrorKind
 from workbench.domain.findings import State
+from workbench.domain.judging import JudgePrompt
 from workbench.domain.prompts import Decision, Prompt, RevisionStatus
 from workbench.domain.references import Reference
 from workbench.domain.reviews import Judgement
-from workbench.domain.runs import Extraction, ExtractionStatus
+from workbench.domain.runs import Extraction, ExtractionStatus, LabelerSettings
 from workbench.errors import RightsError, WorkbenchError
 from workbench.evaluation.mistakes import MistakeKind
 from workbench.formats.chexpert import OBSERVATIONS
@@ -62,6 +63,7 @@ from workbench.workflow import (
     highlighting,
     history,
     ingest,
+    judged,
     labelers,
     leaderboard,
     looks,
@@ -89,10 +91,12 @@ from workbench.workflow import (
     validation,
     versions,
 )
+from workbench.workflow.judging import Bench
 from workbench.workflow.opening import NewStudy, init_study, read_study
 from workbench.workflow.score import Score
 from workbench.workflow.study import Study
 
+MUTE = LabelerSettings("mute", "scripted", file="none.jsonl")
 # Who tries. Rita and Lara rate in the round; Lara is everything else besides. Otto rates, but not in this round, and so
 # does Reva, who takes part in an open review of generated reports.
 ROLES = {
@@ -462,6 +466,11 @@ CALLS = {
     "history.series": Call(lambda w, a: history.series(w.study, a, w.vote), **_results(EVERYBODY)),
     "ingest.import_labels": Call(lambda w, a: ingest.import_labels(w.study, a, w.out("none")), EDITORS, fails=True),
     "ingest.import_reports": Call(_reports, EDITORS),
+    "judged.judge_systems": Call(
+        lambda w, a: judged.judge_systems(w.study, a, _data_set(w), Bench(w.study, JudgePrompt("j", "Judge."), MUTE)),
+        **_results(EDITORS),
+        fails=True,  # its file of answers is missing
+    ),
     "labelers.say_hello": Call(lambda w, a: labelers.say_hello(w.study, a, "none"), EDITORS, fails=True),
     "leaderboard.leaderboard": Call(lambda w, a: leaderboard.leaderboard(w.study, a, _data_set(w)), **_system_scores()),
     "looks.record_look": Call(lambda w, a: looks.record_look(w.study, a, w.development, "try", "0" * 64), EDITORS),
@@ -609,7 +618,8 @@ NAMES_AND_COUNTS = {  # names, counts, states of work and texts of prompts: ever
     "batches.of_run", "batches.under_way",
     "labelers.capability", "labelers.card", "labelers.cards", "labelers.hello", "labelers.labeler_of",
     "labelers.remembered",
-    "judging.bench_of", "labelers.require_ready",
+    "judging.bench_of", "judging.by_words", "judging.scripted_words", "judging.took_words", "judging.why_words",
+    "labelers.require_ready",
     "cohorts.get_cohort", "cohorts.list_cohorts", "cohorts.locked_report_ids", "cohorts.require_unlocked",
     "practice.practice_file", "prompts.find_record", "prompts.find_revision", "prompts.prompt_file",
     "prompts.revisions", "prompts.stored_text",
@@ -626,7 +636,8 @@ VALUES_ONLY = {  # they tell of nothing but what they are given
     "drawing.joined", "drawing.weights", "opening.default_people", "passwords.code_fits", "passwords.hash_code",
     "people.may_give",
     "passwords.hash_password", "passwords.new_code", "passwords.password_fits", "passwords.require_password",
-    "trust.make_pairs", "trust_files.picture", "trust_files.trust_json", "trust_files.words", "trust_files.write_trust",
+    "trust.make_pairs", "trust_files.judge_words", "trust_files.picture", "trust_files.trust_json", "trust_files.words",
+    "trust_files.write_trust",
     "reference.truth_codes", "review.shown", "review.text_hash",
     "votes.items_of", "revise.with_finding", "revise.with_guidance", "roster.told",
     "run.key_of", "metrics.told_direction",
@@ -638,7 +649,7 @@ VALUES_ONLY = {  # they tell of nothing but what they are given
     "leaderboard_files.rank_words", "leaderboard_files.write_leaderboard", "leaderboard_json.board_json",
     "leaderboard_json.facts_json", "extractor.order_words", "leaderboard_files.error_rows",
     "leaderboard.metric_correlations", "metrics.list_metrics",
-    "leaderboard_json.score_json", "ran_score.studies_with",
+    "judged.record_words", "judged.source_words", "leaderboard_json.score_json", "ran_score.studies_with",
 }  # fmt: skip
 THE_DOOR = {  # they find out who somebody is, and are refused by password, code, address or token
     "sign_in.change_password", "sign_in.first_sign_in", "sign_in.person_of_email", "sign_in.sign_in",

@@ -5,11 +5,17 @@ from typing import Annotated
 
 import typer
 
+from workbench.cli.judges import JudgeByOption, MaxCostOption, MaxTokensOption, only_bench
 from workbench.cli.options import AsOption, EncodingOption, JsonOption, StudyOption, directions_of
-from workbench.cli.output import Output, figure, table
+from workbench.cli.output import Output, figure, table, under_way
 from workbench.cli.scoring import opened_with
+from workbench.domain.judged import by_why
+from workbench.domain.runs import ExtractionStatus
+from workbench.errors import InputError
 from workbench.metrics.registry import RAN_SCORE
+from workbench.running.spending import Cap
 from workbench.workflow import leaderboard, metrics
+from workbench.workflow.judged import GREEN, judge_systems, record_words
 from workbench.workflow.leaderboard_files import direction
 from workbench.workflow.metrics import COMPUTED, MetricImport
 
@@ -96,8 +102,14 @@ def import_scores(
 
 @metrics_app.command("run")
 def run_metric(
-    metric: Annotated[str, typer.Argument(help="bertscore, f1chexbert or radgraph_f1.", metavar="METRIC")],
+    metric: Annotated[str, typer.Argument(help="bertscore, f1chexbert, radgraph_f1, or green.", metavar="METRIC")],
     *,
+    judge_by: JudgeByOption = None,
+    judge: Annotated[
+        Path | None, typer.Option(help="What the judge is told; data/judges/one-pass.yaml.", metavar="FILE")
+    ] = None,
+    max_tokens: MaxTokensOption = None,
+    max_cost: MaxCostOption = None,
     weights: Annotated[
         Path | None,
         typer.Option(help="Folder with a subfolder of weights per metric; weights/ of the study.", metavar="FOLDER"),
@@ -109,20 +121,45 @@ def run_metric(
     as_name: AsOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Compute a metric that needs weights by the field's own package, apart from this one and without a network.
+    """Compute a metric that needs weights by the field's own package, or have a language model judge (green).
 
-    What is missing, the package, the weights or their checksums, is said in a sentence within seconds.
+    A package runs apart from this one and without a network; what is missing, the package, the weights or their
+    checksums, is said in a sentence within seconds.
+
+    GREEN is what a labeler's model counts by its kinds of error, every generated report beside its reference. Each pair
+    is judged once and kept: the same command goes on where it stopped. What the judge refused, or said in no form that
+    can be read, has no score, never 0. A later judge's scores take the place of an earlier one's.
 
     \b
-    Example:
+    Examples:
       workbench metrics run bertscore --weights /models --data-set iu
+      workbench metrics run green --judge-by qwen --data-set iu --max-tokens 2000000
+      workbench metrics run green --judge-by gpt --judge data/judges/two-pass.yaml --max-cost 20
     """
     opened, actor, known = opened_with(study, as_name, data_set, task)
-    folder = weights or opened.folder / "weights"
-    done = metrics.run_metric(opened, actor, known, metric, weights=folder, systems=system or None)
-    Output(as_json).answer(
-        {"data_set": known.name, "metric": done.metric, "values": dict(done.values)},
+    said, cap = Output(as_json), Cap(max_tokens, max_cost)
+    if metric != GREEN:
+        if judge_by or judge or cap.set:
+            raise InputError(f"{metric} asks no language model; --judge-by, --judge and caps go with green alone.")
+        folder = weights or opened.folder / "weights"
+        done = metrics.run_metric(opened, actor, known, metric, weights=folder, systems=system or None)
+    else:
+        if weights:
+            raise InputError("green is judged by a language model, which needs no weights here; leave --weights out.")
+        bench = only_bench(opened, judge, judge_by)
+        with under_way(f"{bench.labeler.name} judges", shown=not as_json) as told:
+            done = judge_systems(
+                opened, actor, known, bench, systems=system or None, cap=cap if cap.set else None, on_progress=told
+            )
+    said.answer(
+        {
+            "data_set": known.name,
+            "metric": done.metric,
+            "values": dict(done.values),
+            "judged": done.judged.as_json() if done.judged else None,
+        },
         _taken(done),
+        *_by_judge(done),
         f"Next: workbench leaderboard {known.name}",
     )
 
@@ -166,6 +203,15 @@ def _where(metric: str, needs: str) -> str:
     if metric == RAN_SCORE:
         return "computed here, by the accepted prompt and a labeler"
     return "computed here, from the two texts" if not needs else f"needs {needs}"
+
+
+def _by_judge(done: MetricImport) -> list[str]:
+    record = done.judged
+    if record is None:
+        return []
+    unanswered = by_why(one.failed for one in record.systems.values()).get(ExtractionStatus.FAILED, 0)
+    again = f"{unanswered:,} got no reply; the same command asks for them again."
+    return [record_words(record), *([again] if unanswered else [])]
 
 
 def _taken(one: MetricImport) -> str:

@@ -2,10 +2,12 @@
 
 import json
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
 from rich.text import Text
 
@@ -36,6 +38,21 @@ class Output:
                 sys.stdout.write(part if part.endswith("\n") else f"{part}\n")
             else:
                 console.print(part)
+
+
+@contextmanager
+def under_way(what: str, *, shown: bool) -> Iterator[Callable[[int, int], None]]:
+    """Give what is told how far something is, of how much, and show it on stderr where that is a terminal.
+
+    Args:
+        what: what is under way; nothing is shown where it is blank.
+        shown: whether messages are for people.
+    """
+    console = Console(stderr=True)
+    columns = (TextColumn("{task.description}", markup=False), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=console, disable=not (shown and console.is_terminal)) as bar:
+        task = bar.add_task(what, total=None, visible=bool(what))
+        yield lambda done, total: bar.update(task, completed=done, total=total)
 
 
 def table(title: str, columns: Sequence[str], rows: Sequence[Sequence[object]]) -> Table:

@@ -1,24 +1,18 @@
 """Commands that score report generators: score, leaderboard."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
-from rich.progress import Progress as Bar
 from rich.table import Table
 
 from workbench.cli.options import AsOption, EncodingOption, JsonOption, StudyOption, columns_of
-from workbench.cli.output import Output, figure, table
+from workbench.cli.output import Output, figure, table, under_way
 from workbench.domain.actors import Actor
 from workbench.errors import InputError, WorkbenchError
 from workbench.running.spending import Cap
 from workbench.storage.leaderboard import DataSetRecord
 from workbench.workflow import leaderboard, leaderboard_files, ran_score, systems
-from workbench.workflow.extracting import Progress
 from workbench.workflow.extractor import order_words, write_blinded
 from workbench.workflow.leaderboard import Board, Column
 from workbench.workflow.leaderboard_json import board_json
@@ -95,7 +89,7 @@ def score_command(
     for each in taken:
         said.tell(_taken(each))
     cap = Cap(max_tokens, max_cost)
-    with _bar(labeler, shown=not as_json) as told:
+    with under_way("" if labeler == "rules" else f"{labeler} reads both sides", shown=not as_json) as told:
         stopped = ran_score.label_systems(
             opened, actor, known, revision=revision, labeler=labeler, cap=cap if cap.set else None, on_progress=told
         )
@@ -175,16 +169,6 @@ def _taken(each: TakenIn) -> str:
     return f"{each.file}: {each.system}, {each.written} reports{told}{'' if each.new else '; known already'}."
 
 
-@contextmanager
-def _bar(labeler: str, *, shown: bool) -> Iterator[Progress]:
-    """Give what is told how far a model is, and show it."""
-    console = Console(stderr=True)
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    with Bar(*columns, console=console, disable=not (shown and console.is_terminal)) as bar:
-        under_way = bar.add_task(f"{labeler} reads both sides", total=None, visible=labeler != "rules")
-        yield lambda done, total: bar.update(under_way, completed=done, total=total)
-
-
 def _answer(board: Board, out: Path | None, said: Output) -> None:
     files = leaderboard_files.write_leaderboard(board, out) if out is not None else []
     facts = "; ".join(f"{name}: {value}" for name, value in leaderboard_files.facts_of(board))
@@ -196,6 +180,7 @@ def _answer(board: Board, out: Path | None, said: Output) -> None:
         "“=” marks systems that are tied: their difference may be chance.",
         *([board.ground] if board.ground else []),
         *board.uneven,
+        *(f"{column.metric.name}: {column.judge}" for column in board.columns if column.judge),
         *_invented(board),
         *(order_words(board.errors) if board.errors else []),
         *where,

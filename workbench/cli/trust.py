@@ -7,24 +7,22 @@ import typer
 from rich.table import Table
 
 from workbench.cli.data import FormatOption
+from workbench.cli.judges import JudgeByOption, MaxCostOption, MaxTokensOption, benches
 from workbench.cli.options import AsOption, EncodingOption, JsonOption, StudyOption, columns_of, directions_of
-from workbench.cli.output import Output, figure, table
+from workbench.cli.output import Output, figure, table, under_way
 from workbench.cli.scoring import LabelerOption, RevisionOption, TaskOption
 from workbench.domain.hashing import short
 from workbench.domain.pairs import EditedPair
 from workbench.errors import InputError
 from workbench.formats.alterations import read_alterations
-from workbench.formats.judges import read_judge
 from workbench.formats.pairs import read_pair_scores, read_pairs
 from workbench.formats.reports import iter_reports
 from workbench.running.spending import Cap
 from workbench.workflow import trust
-from workbench.workflow.judging import Bench, bench_of
 from workbench.workflow.opening import open_study
-from workbench.workflow.study import Study
 from workbench.workflow.systems import DEFAULT_TASK
 from workbench.workflow.trust import DEFAULT_METRICS, MetricTrust, TrustTable
-from workbench.workflow.trust_files import trust_json, words, write_trust
+from workbench.workflow.trust_files import judge_words, trust_json, words, write_trust
 
 SHIPPED_WORDS = Path(__file__).resolve().parents[2] / "data" / "alterations.yaml"
 
@@ -56,11 +54,12 @@ def trust_command(
     judge: Annotated[
         list[Path] | None, typer.Option(help="What a judge is told, as data/judges/one-pass.yaml; once per judge.")
     ] = None,
-    judge_by: Annotated[str | None, typer.Option(help="The labeler whose model judges.")] = None,
+    judge_by: JudgeByOption = None,
     revision: RevisionOption = None,
     labeler: LabelerOption = "rules",
     task: TaskOption = DEFAULT_TASK,
-    max_tokens: Annotated[int | None, typer.Option(min=0, help="Stop a model before it has taken more.")] = None,
+    max_tokens: MaxTokensOption = None,
+    max_cost: MaxCostOption = None,
     encoding: EncodingOption = "utf-8",
     out: Annotated[
         Path | None, typer.Option("--out", "-o", help="Folder for table, picture and pairs.", metavar="FOLDER")
@@ -90,35 +89,24 @@ def trust_command(
         made = trust.make_pairs(source, read_alterations(words_file or SHIPPED_WORDS), count=count, seed=seed)
     else:
         raise InputError("Name a file of reports to edit, or pairs with --pairs FILE; one of the two.")
-    cap = Cap(max_tokens, None)
-    found = trust.measure(
-        opened,
-        actor,
-        made,
-        metrics=metric or DEFAULT_METRICS,
-        scores=read_pair_scores(scores, encoding=encoding) if scores else None,
-        directions=directions_of(higher_is_better, lower_is_better),
-        judges=_judges(opened, judge or [], judge_by),
-        revision=revision,
-        labeler=labeler,
-        task=task,
-        cap=cap if cap.set else None,
-    )
+    cap = Cap(max_tokens, max_cost)
+    asked = [name for name in (judge_by, None if labeler == "rules" else labeler) if name]
+    with under_way(f"{' and '.join(asked)} at work" if asked else "", shown=not as_json) as told:
+        found = trust.measure(
+            opened,
+            actor,
+            made,
+            metrics=metric or DEFAULT_METRICS,
+            scores=read_pair_scores(scores, encoding=encoding) if scores else None,
+            directions=directions_of(higher_is_better, lower_is_better),
+            judges=benches(opened, judge or [], judge_by),
+            revision=revision,
+            labeler=labeler,
+            task=task,
+            cap=cap if cap.set else None,
+            on_progress=told,
+        )
     _answer(found, made, out, said)
-
-
-def _judges(study: Study, files: list[Path], by: str | None) -> list[Bench]:
-    if files and by is None:
-        raise InputError("Say which labeler's model judges with --judge-by NAME; `workbench labeler list` shows them.")
-    return [bench_of(study, read_judge(file), by) for file in files if by is not None]
-
-
-def _took(metric: MetricTrust) -> str:
-    if metric.usage is None:
-        return ""
-    cost = "" if metric.cost is None else f", {metric.cost:,.4f} {metric.currency}"
-    silent = f", and {metric.usage.unknown} replies whose server did not say" if metric.usage.unknown else ""
-    return f"{metric.name} took {metric.usage.tokens:,} tokens for {metric.usage.replies:,} judgements{silent}{cost}."
 
 
 def _answer(found: TrustTable, made: list[EditedPair], out: Path | None, said: Output) -> None:
@@ -133,7 +121,7 @@ def _answer(found: TrustTable, made: list[EditedPair], out: Path | None, said: O
             for metric in found.metrics
             if metric.blind_to
         ),
-        *(_took(metric) for metric in found.metrics if metric.usage),
+        *judge_words(found),
         f"{found.reports} reports, {sum(found.by_kind.values())} edits ({short(found.pairs_hash)}), {found.task}; "
         f"Ran Score of a pair by revision {found.revision} ({short(found.reading.prompt.hash)}) and labeler "
         f"{found.reading.labeler.name}.",
@@ -170,12 +158,18 @@ def _by_kind(found: TrustTable, *, significant: bool) -> Table:
             (
                 words(kind),
                 found.by_kind[kind],
-                *(figure(metric.trust.of(kind).probability) for metric in found.metrics),
+                *(_with_n(metric, kind, found.by_kind[kind]) for metric in found.metrics),
                 *([" / ".join(_unnoticed(metric, kind) for metric in found.metrics)] if significant else []),
             )
             for kind in kinds
         ],
     )
+
+
+def _with_n(metric: MetricTrust, kind: str, edits: int) -> str:
+    """Return a figure, with its n where some edits of the kind have no value."""
+    found = metric.trust.of(kind)
+    return figure(found.probability) + (f" n {found.right.n:,}" if found.right.n < edits else "")
 
 
 def _unnoticed(metric: MetricTrust, kind: str) -> str:

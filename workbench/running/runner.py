@@ -7,10 +7,11 @@ is in flight until what came of it is saved, so ``concurrency`` bounds both toge
 
 import asyncio
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from time import monotonic
+from typing import TypeVar
 
 from workbench.domain.hashing import short, text_hash
 from workbench.domain.runs import (
@@ -33,6 +34,8 @@ from workbench.running.pool import Pool, StoppedError
 from workbench.running.spending import Cap
 from workbench.storage.database import Database
 from workbench.storage.runs import usage_of
+
+T = TypeVar("T")
 
 SAVE_SECONDS = 0.25  # what costs nothing is saved in batches
 _FREE = frozenset({"rules"})  # kinds for which asking again costs neither money nor a wait
@@ -307,8 +310,20 @@ async def outcome(labeler: Labeler, text: str, repeat: int = 1) -> Extraction | 
     Raises:
         CallError: no text can be labelled any more.
     """
+    extraction = await answer_or_failure(lambda: labeler.label(text, repeat), "labeler")
+    if isinstance(extraction, Extraction) and extraction.status is ExtractionStatus.FAILED:
+        return Failure(_OTHER, extraction.detail)
+    return extraction
+
+
+async def answer_or_failure(ask: Callable[[], Awaitable[T]], who: str) -> T | Failure:
+    """Return what ``ask`` brings, or why it brought nothing; ``who`` is asked, in a word.
+
+    Raises:
+        CallError: nothing can be asked any more.
+    """
     try:
-        extraction = await labeler.label(text, repeat)
+        return await ask()
     except CallError as error:
         if error.trouble is Trouble.CLOSED:
             raise
@@ -319,7 +334,4 @@ async def outcome(labeler: Labeler, text: str, repeat: int = 1) -> Extraction | 
         return Failure(_OTHER, str(error))
     except Exception as error:  # noqa: BLE001 - one report must not end the run for all others
         # The message of a foreign exception may quote the report, and details end up in logs: its name only.
-        return Failure(_OTHER, f"The labeler failed with {type(error).__name__}.")
-    if extraction.status is ExtractionStatus.FAILED:
-        return Failure(_OTHER, extraction.detail)
-    return extraction
+        return Failure(_OTHER, f"The {who} failed with {type(error).__name__}.")

@@ -139,8 +139,9 @@ _SOURCES = (
     """SELECT s.at, s.actor, 'generated reports imported', s.system, json_object('data_set', d.name, 'task', d.task,
         'file', s.file, 'hash', s.hash)
     FROM submissions AS s JOIN data_sets AS d ON d.hash = s.data_set_hash ORDER BY s.at, s.id""",
-    """SELECT m.at, m.actor, 'metric scores imported', m.metric, json_object('data_set', d.name, 'task', d.task,
-        'file', m.file)
+    """SELECT m.at, m.actor, iif(m.judged IS NULL, 'metric scores imported', 'generated reports judged'), m.metric,
+        json_patch(json_object('data_set', d.name, 'task', d.task, 'file', m.file),
+        json_object('judged', json(m.judged)))
     FROM metric_imports AS m JOIN data_sets AS d ON d.hash = m.data_set_hash ORDER BY m.at, m.id""",
     """SELECT e.at, e.actor, 'review ' || e.action, r.name, json_object('data_set', d.name, 'task', d.task,
         'reviewers', json(r.reviewers), 'studies', json_array_length(r.study_ids), 'seed', r.seed, 'systems',

@@ -1,10 +1,13 @@
 """Data sets of generated reports, what each system wrote, and scores computed elsewhere: added, never changed."""
 
+import json
 import sqlite3
+from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 
+from workbench.domain.judged import JudgeRecord
 from workbench.errors import ConflictError
 from workbench.storage.encoding import instant, instant_text
 
@@ -44,12 +47,30 @@ class SubmissionRecord:
 
 
 @dataclass(frozen=True, slots=True)
+class ScoreSource:
+    """Where scores came from: a file, or a judge of the study, and then what its scores rest on.
+
+    ``standing`` counts by system the values that no later source has replaced; 0 where a judge judged none of them.
+    """
+
+    file: str
+    actor: str
+    at: datetime
+    judged: JudgeRecord | None
+    standing: Mapping[str, int]
+
+
+@dataclass(frozen=True, slots=True)
 class MetricScores:
-    """Scores of one metric computed elsewhere: by system, then by study; a later file takes the place of an earlier."""
+    """Scores of one metric computed elsewhere: by system, then by study; a later file takes the place of an earlier.
+
+    ``sources`` says, of what was kept, which source each system's values came from, oldest first.
+    """
 
     metric: str
     higher_is_better: bool
     values: Mapping[str, Mapping[str, float]]
+    sources: tuple[ScoreSource, ...] = field(default=(), compare=False)
 
 
 def add_data_set(conn: sqlite3.Connection, record: DataSetRecord, studies: Iterable[StudyText]) -> DataSetRecord:
@@ -153,13 +174,28 @@ def texts(conn: sqlite3.Connection, submission_id: int) -> dict[str, str | None]
 
 
 def add_scores(
-    conn: sqlite3.Connection, data_set_hash: str, scores: MetricScores, *, file: str, actor: str, at: datetime
+    conn: sqlite3.Connection,
+    data_set_hash: str,
+    scores: MetricScores,
+    *,
+    file: str,
+    actor: str,
+    at: datetime,
+    judged: JudgeRecord | None = None,
 ) -> None:
-    """Keep scores of one metric."""
+    """Keep scores of one metric; of those that a judge gave also what they rest on."""
     cursor = conn.execute(
-        "INSERT INTO metric_imports (data_set_hash, metric, higher_is_better, file, actor, at) "
-        "VALUES (?, ?, ?, ?, ?, ?)",
-        (data_set_hash, scores.metric, int(scores.higher_is_better), file, actor, instant_text(at)),
+        "INSERT INTO metric_imports (data_set_hash, metric, higher_is_better, file, actor, at, judged) "
+        "VALUES (?, ?, ?, ?, ?, ?, ?)",
+        (
+            data_set_hash,
+            scores.metric,
+            int(scores.higher_is_better),
+            file,
+            actor,
+            instant_text(at),
+            None if judged is None else json.dumps(judged.as_json(), ensure_ascii=False),
+        ),
     )
     conn.executemany(
         "INSERT INTO metric_values (import_id, system, study_id, value) VALUES (?, ?, ?, ?)",
@@ -174,19 +210,72 @@ def add_scores(
 def scores(conn: sqlite3.Connection, data_set_hash: str) -> list[MetricScores]:
     """Return the imported scores of a data set by metric, in the order in which the metrics first came.
 
-    What a later file says of a system and study stands, and so does what an earlier one said of others.
+    What a later file says of a system and study stands, and so does what an earlier one said of others. A judge was
+    given every pair of a system, so nothing earlier stands of a system that was judged: what it could not judge has no
+    score.
     """
-    found: dict[str, dict[str, dict[str, float]]] = {}
-    better: dict[str, bool] = {}
-    rows = conn.execute(
-        "SELECT m.metric, m.higher_is_better, v.system, v.study_id, v.value FROM metric_imports AS m "
-        "JOIN metric_values AS v ON v.import_id = m.id WHERE m.data_set_hash = ? ORDER BY m.id",
+    sources = {row["id"]: row for row in _imports(conn, data_set_hash)}
+    records = {i: JudgeRecord.from_json(json.loads(row["judged"])) for i, row in sources.items() if row["judged"]}
+    values = {i: [] for i in sources}  # type: dict[int, list[sqlite3.Row]]
+    for row in conn.execute(
+        "SELECT v.* FROM metric_imports AS m JOIN metric_values AS v ON v.import_id = m.id WHERE m.data_set_hash = ?",
         (data_set_hash,),
-    )
-    for row in rows:
-        better[row["metric"]] = bool(row["higher_is_better"])
-        found.setdefault(row["metric"], {}).setdefault(row["system"], {})[row["study_id"]] = row["value"]
-    return [MetricScores(metric, better[metric], values) for metric, values in found.items()]
+    ):
+        values[row["import_id"]].append(row)
+    found: dict[str, _Standing] = {}
+    for i, source in sources.items():
+        standing = found.setdefault(source["metric"], _Standing())
+        standing.higher_is_better = bool(source["higher_is_better"])
+        if i in records:
+            standing.empty(records[i].systems, i)
+        standing.take(values[i], i)
+    return [
+        MetricScores(
+            metric,
+            standing.higher_is_better,
+            {system: {study: value for study, (value, _) in kept.items()} for system, kept in standing.values.items()},
+            tuple(
+                ScoreSource(row["file"], row["actor"], instant(row["at"]), records.get(i), counts)
+                for i, row in sources.items()
+                if row["metric"] == metric and (counts := standing.of(i))
+            ),
+        )
+        for metric, standing in found.items()
+    ]
+
+
+class _Standing:
+    """The values of a metric while its sources are read one after the other, each with the source it came from."""
+
+    def __init__(self) -> None:
+        self.higher_is_better = True
+        self.values: dict[str, dict[str, tuple[float, int]]] = {}
+        self._judged: dict[str, int] = {}
+
+    def empty(self, systems: Iterable[str], source: int) -> None:
+        for system in systems:
+            self.values[system] = {}
+            self._judged[system] = source
+
+    def take(self, rows: Iterable[sqlite3.Row], source: int) -> None:
+        for row in rows:
+            self.values.setdefault(row["system"], {})[row["study_id"]] = (row["value"], source)
+
+    def of(self, source: int) -> dict[str, int]:
+        """Return how many values of each system came from a source; those that it judged in vain with 0."""
+        counts = {system: 0 for system, judge in self._judged.items() if judge == source}
+        for system, kept in self.values.items():
+            if n := Counter(came for _, came in kept.values())[source]:
+                counts[system] = n
+        return counts
+
+
+def _imports(conn: sqlite3.Connection, data_set_hash: str) -> list[sqlite3.Row]:
+    return conn.execute(
+        "SELECT id, metric, higher_is_better, file, actor, at, judged FROM metric_imports WHERE data_set_hash = ? "
+        "ORDER BY id",
+        (data_set_hash,),
+    ).fetchall()
 
 
 def _data_set(row: sqlite3.Row) -> DataSetRecord:

@@ -2,19 +2,21 @@
 
 import asyncio
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from types import MappingProxyType
 
-from workbench.domain.hashing import content_hash, text_hash
+from workbench.domain.hashing import content_hash, short, text_hash
+from workbench.domain.judged import JudgedBy
 from workbench.domain.judging import Judgement, JudgePrompt
-from workbench.domain.runs import LabelerSettings, Usage
+from workbench.domain.runs import ExtractionStatus, Failure, LabelerSettings, Usage
 from workbench.errors import ConflictError, InputError
 from workbench.formats.locks import alone
 from workbench.labelers.judge import FORM_VERSION, Judge
 from workbench.labelers.registry import make_model
-from workbench.models.base import CallError, Trouble
 from workbench.running import spending
 from workbench.running.gathering import Gathering
 from workbench.running.pool import Pool
+from workbench.running.runner import answer_or_failure
 from workbench.running.spending import Cap
 from workbench.storage import judgements as store
 from workbench.storage.judgements import JudgementKey
@@ -24,6 +26,18 @@ from workbench.workflow.labelers import StillAllowed, capability, require_ready
 from workbench.workflow.study import Study
 
 TextPair = tuple[str, str]  # reference, generated
+# Why there is no judgement, as people say it.
+WHY: Mapping[str, str] = MappingProxyType(
+    {
+        ExtractionStatus.REFUSED: "refused",
+        ExtractionStatus.TRUNCATED: "cut off",
+        ExtractionStatus.MALFORMED: "not in the form asked for",
+        ExtractionStatus.WRONG_LABEL: "unknown kind of error",
+        ExtractionStatus.TOO_LONG: "reports too long",
+        ExtractionStatus.FAILED: "no reply",
+        ExtractionStatus.BLANK: "no reference",
+    }
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +53,14 @@ class Bench:
         """Return the identity of what is asked, the form of the answer included."""
         return content_hash("bench", [self.prompt.hash, FORM_VERSION])
 
+    @property
+    def by(self) -> JudgedBy:
+        """Return who judges by what, as it is kept beside scores."""
+        prompt, labeler = self.prompt, self.labeler
+        passes = 2 if prompt.weigh else 1
+        asked = (labeler.name, labeler.kind, labeler.model or "", labeler.hash)
+        return JudgedBy(prompt.name, prompt.hash, FORM_VERSION, passes, *asked)
+
     def key(self, pair: TextPair) -> JudgementKey:
         """Return what the judgement of a pair is known by."""
         return JudgementKey(self.hash, self.labeler.hash, *map(text_hash, pair))
@@ -46,12 +68,61 @@ class Bench:
 
 @dataclass(frozen=True, slots=True)
 class Docket:
-    """What became of pairs: judgements by pair, what they took together, and their cost where there is a price."""
+    """What became of pairs: judgements by pair, what they took together, and their cost where there is a price.
+
+    ``unanswered`` pairs were sent and got no reply; the next call sends them again.
+    """
 
     judged: Mapping[TextPair, Judgement]
     usage: Usage
     cost: float | None
     stopped: str = ""
+    unanswered: Mapping[TextPair, Failure] = field(default_factory=dict)
+
+    def score(self, pair: TextPair) -> float | None:
+        """Return GREEN's score of a pair; None where there is no judgement, which is never 0."""
+        return self.judged[pair].score if pair in self.judged else None
+
+    def why(self, pair: TextPair) -> str:
+        """Return why a pair has no score, as one of ``WHY``; "" where it has one."""
+        if pair not in self.judged:
+            return ExtractionStatus.FAILED.value
+        status = self.judged[pair].status
+        return "" if status is ExtractionStatus.OK else status.value
+
+    def detail(self, pair: TextPair) -> str:
+        """Return in a sentence why a pair has no score."""
+        if pair in self.judged:
+            return self.judged[pair].detail
+        return self.unanswered[pair].detail if pair in self.unanswered else ""
+
+
+def why_words(counts: Mapping[str, int]) -> str:
+    """Return how many have no judgement and why, as in "2 refused, 1 cut off"."""
+    return ", ".join(f"{n:,} {WHY.get(why, why)}" for why, n in counts.items() if n)
+
+
+def by_words(by: JudgedBy) -> str:
+    """Return a judge in words: what it was told and whose model answered, each with its hash."""
+    model = f", model {by.model}" if by.model else ""
+    passes = ", two passes" if by.passes > 1 else ""
+    return (
+        f"Judge {by.judge} ({short(by.judge_hash)}{passes}) with labeler {by.labeler} ({short(by.labeler_hash)}{model})"
+    )
+
+
+def scripted_words(by: JudgedBy) -> str:
+    """Return a warning where no model judged, with a blank before it; "" where one did."""
+    if by.by_model:
+        return ""
+    return f" Labeler {by.labeler} reads its answers from a file: this is no judgement by a model."
+
+
+def took_words(usage: Usage, cost: float | None, currency: str) -> str:
+    """Return what judgements took, as in "1,200 tokens for 10 judgements, 0.0120 USD"."""
+    told = "" if cost is None else f", {cost:,.4f} {currency}"
+    silent = f", and {usage.unknown:,} replies whose server did not say" if usage.unknown else ""
+    return f"{usage.tokens:,} tokens for {usage.replies:,} judgements{silent}{told}"
 
 
 def bench_of(study: Study, prompt: JudgePrompt, labeler: str) -> Bench:
@@ -73,7 +144,8 @@ def judge_pairs(
     """Judge the pairs that were not judged yet, and return what is known of all of them.
 
     Whatever stops it, what came is kept, and the same call goes on with the rest; ``stopped`` says why. A call that
-    brought no reply is no judgement and is made again by the next one.
+    brought no reply is no judgement and is made again by the next one. A reply that cannot be used is a judgement
+    without a score: it is paid for, and not asked for again.
 
     Raises:
         RightsError: the study's reports may not be sent to the model's server.
@@ -85,20 +157,22 @@ def judge_pairs(
     wanted = list(dict.fromkeys(pairs))
     try:
         with alone(bench.study.folder / "data" / "study.toml"):
-            stopped = asyncio.run(_ask(bench, wanted, cap or Cap(), on_progress))
+            stopped, unanswered = asyncio.run(_ask(bench, wanted, cap or Cap(), on_progress))
     except ConflictError:
         raise ConflictError("Another process of this study is asking a model; wait for it to end.") from None
     judged = _known(bench, wanted)
     usage = _usage(judged)
-    return Docket(judged, usage, spending.cost(usage, bench.labeler.price), stopped)
+    return Docket(judged, usage, spending.cost(usage, bench.labeler.price), stopped, unanswered)
 
 
-async def _ask(bench: Bench, wanted: Sequence[TextPair], cap: Cap, on_progress: Progress) -> str:
+async def _ask(
+    bench: Bench, wanted: Sequence[TextPair], cap: Cap, on_progress: Progress
+) -> tuple[str, dict[TextPair, Failure]]:
     study, settings = bench.study, bench.labeler
     known = _known(bench, wanted)
     todo = [pair for pair in wanted if pair not in known]
     if not todo:
-        return ""
+        return "", {}
     require_ready(study, settings)
     constraint = await capability(study, settings)
     pool = Pool(settings.concurrency)
@@ -109,14 +183,12 @@ async def _ask(bench: Bench, wanted: Sequence[TextPair], cap: Cap, on_progress: 
         constraint=constraint,
     )
     judge = Judge(bench.prompt, model, constraint=constraint)
-    done = len(known)
+    done, unanswered = len(known), {}
 
     async def ask_one(pair: TextPair) -> Usage:
-        try:
-            judgement = await judge.judge(*pair)
-        except CallError as error:
-            if error.trouble is Trouble.CLOSED:
-                raise
+        judgement = await answer_or_failure(lambda: judge.judge(*pair), "judge")
+        if isinstance(judgement, Failure):
+            unanswered[pair] = judgement
             return Usage()
         with study.database.write() as conn:
             store.add(conn, bench.key(pair), judgement)
@@ -129,7 +201,8 @@ async def _ask(bench: Bench, wanted: Sequence[TextPair], cap: Cap, on_progress: 
 
     try:
         spent = _usage(known)
-        return await Gathering(todo, ask_one, pool, settings, cap=cap, spent=spent, on_done=tell).all()
+        gathering = Gathering(todo, ask_one, pool, settings, cap=cap, spent=spent, on_done=tell)
+        return await gathering.all(), unanswered
     finally:
         await judge.close()
 

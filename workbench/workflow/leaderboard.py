@@ -17,8 +17,9 @@ from workbench.metrics.base import Metric
 from workbench.metrics.radcliq import radcliq_v1, reciprocal_of_mean
 from workbench.metrics.registry import METRICS, RAN_SCORE, text_scores
 from workbench.storage import leaderboard as store
-from workbench.storage.leaderboard import DataSetRecord
+from workbench.storage.leaderboard import DataSetRecord, ScoreSource
 from workbench.workflow.extractor import LabelerErrors, labeler_errors
+from workbench.workflow.judged import source_words
 from workbench.workflow.ran_score import Scoring, score_systems
 from workbench.workflow.study import Study
 
@@ -36,7 +37,8 @@ class Column:
 
     Those of Ran Score are the F1 of single pairs; its ranking is by macro-F1 over findings, which is no mean of them.
     The ranking is over the studies that all systems share that have the metric; ``own`` is each system's figure over
-    all studies that it has a score for, without an interval but for Ran Score.
+    all studies that it has a score for, without an interval but for Ran Score. ``judge`` says in words whose scores
+    these are where a language model of the study judged; ``sources`` where all came from that were not computed here.
     """
 
     metric: Metric
@@ -44,6 +46,8 @@ class Column:
     values: Numbers
     source: str
     own: Mapping[str, Figure]
+    judge: str = ""
+    sources: tuple[ScoreSource, ...] = ()
 
     def shown(self, system: str) -> Figure:
         """Return the figure that a system is ranked by, its own where there is none; undefined where it has neither."""
@@ -196,7 +200,7 @@ def _computed(scoring: Scoring) -> list[Column]:
 
 
 def _imported(study: Study, scoring: Scoring) -> list[Column]:
-    """Return the metrics whose scores were computed elsewhere."""
+    """Return the metrics whose scores were computed elsewhere, or by a judge of the study."""
     with study.database.read() as conn:
         known = store.scores(conn, scoring.data_set.hash)
     columns = []
@@ -211,7 +215,7 @@ def _imported(study: Study, scoring: Scoring) -> list[Column]:
             scores.metric, scores.metric, scores.higher_is_better, "Scores that were computed elsewhere."
         )
         if not np.isnan(values).all():
-            columns.append(_column(scoring, told, values, IMPORTED))
+            columns.append(_column(scoring, told, values, IMPORTED, scores.sources))
     return columns
 
 
@@ -242,11 +246,14 @@ def _reciprocals(scoring: Scoring, columns: Sequence[Column]) -> dict[str, Figur
     return found
 
 
-def _column(scoring: Scoring, metric: Metric, values: Numbers, source: str) -> Column:
+def _column(
+    scoring: Scoring, metric: Metric, values: Numbers, source: str, sources: tuple[ScoreSource, ...] = ()
+) -> Column:
     names = [system.name for system in scoring.systems]
     ranking = rank_systems(names, values, scoring.patients, higher_is_better=metric.higher_is_better)
     own = {}
     for name, of_system in zip(names, values, strict=True):
         had = of_system[~np.isnan(of_system)]
         own[name] = Figure(math.fsum(had.tolist()) / len(had), len(had)) if len(had) else undefined(NO_VALUE)
-    return Column(metric, ranking, values, source, own)
+    judge = source_words(sources, {system.name: system.submission.hash for system in scoring.systems})
+    return Column(metric, ranking, values, source, own, judge, sources)

@@ -26,7 +26,7 @@ from workbench.formats.leaderboard_page import (
 from workbench.formats.writing import make_folder, replacing
 from workbench.workflow.export import refuse_own_file
 from workbench.workflow.extractor import order_words
-from workbench.workflow.leaderboard import Board, Column
+from workbench.workflow.leaderboard import HERE, Board, Column
 from workbench.workflow.leaderboard_json import board_json
 from workbench.workflow.ran_score import SystemScore
 
@@ -167,7 +167,7 @@ def _metric_column(board: Board, column: Column) -> MetricColumn:
     return MetricColumn(
         column.metric.name,
         direction(column.metric.higher_is_better),
-        f"{column.metric.definition}{'' if column.source == 'computed here' else ' Imported.'}",
+        f"{column.metric.definition}{'' if column.source == HERE else ' ' + (column.judge or 'Imported.')}",
         "studies" if column.ranking.n_findings is None else "findings",
         [_ranked_cell(column, place) for place in places],
         [rank_words(place)[0] for place in places],

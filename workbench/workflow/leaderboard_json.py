@@ -119,6 +119,16 @@ def _metric(column: Column) -> dict[str, object]:
         "higher_is_better": metric.higher_is_better,
         "definition": metric.definition,
         "source": column.source,
+        "sources": [
+            {
+                "file": source.file,
+                "by": source.actor,
+                "at": source.at.isoformat(),
+                "values": dict(source.standing),
+                "judged": source.judged.as_json() if source.judged else None,
+            }
+            for source in column.sources
+        ],
         "studies": ranking.n_studies,
         "patients": ranking.n_patients,
         "systems": [

@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from workbench.domain.actors import Actor, Role
+from workbench.domain.judged import JudgeRecord
 from workbench.errors import InputError
 from workbench.formats.metric_scores import Scores, read_metric_scores
 from workbench.metrics.adapters import check_adapter, run_adapter
@@ -23,12 +24,16 @@ COMPUTED = frozenset({RAN_SCORE, *(metric.id for metric in METRICS.values() if n
 
 @dataclass(frozen=True, slots=True)
 class MetricImport:
-    """Scores of one metric that were taken in: values by system, and studies that the data set lacks."""
+    """Scores of one metric that were taken in: values by system, and studies that the data set lacks.
+
+    ``judged`` is what they rest on where a language model of the study judged.
+    """
 
     metric: str
     higher_is_better: bool
     values: Mapping[str, int]
     unknown_studies: int
+    judged: JudgeRecord | None = None
 
 
 def list_metrics() -> tuple[Metric, ...]:

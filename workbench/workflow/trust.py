@@ -7,13 +7,14 @@ Ran Score is that of one pair, F1 over the findings that one prompt and labeler 
 import random
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from workbench.domain.actors import Actor, Role
 from workbench.domain.findings import FAILED, State
 from workbench.domain.hashing import content_hash
+from workbench.domain.judged import JudgedBy, by_why
 from workbench.domain.pairs import EditedPair
 from workbench.domain.reports import Report
 from workbench.domain.runs import Usage
@@ -44,7 +45,9 @@ _BLIND_FROM = 0.5  # share of a kind's edits that a metric does not notice at al
 class MetricTrust:
     """One metric: its name and direction, and how far it can be trusted.
 
-    Of a judge also what its judgements took, and what they cost where its labeler has a price.
+    Of a judge also who it is, what its judgements took, what they cost where its labeler has a price, and ``without``:
+    by kind of edit and by why (one of ``judging.WHY``), the edits of which there is no judgement, or none of the report
+    with itself. They are in no figure.
     """
 
     id: str
@@ -54,6 +57,8 @@ class MetricTrust:
     usage: Usage | None = None
     cost: float | None = None
     currency: str = ""
+    judge: JudgedBy | None = None
+    without: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
 
     @property
     def blind_to(self) -> tuple[str, ...]:
@@ -184,7 +189,7 @@ def measure(
 
     tables = [tested(name, values[name], higher=higher) for name, higher in better.items()]
     for bench in judges:
-        docket, of_judge = _judged(bench, read, cap, on_progress)
+        docket, of_judge, whys = _judged(bench, read, cap, on_progress)
         label = f"{bench.prompt.name}, {bench.labeler.name}"
         price = bench.labeler.price
         tables.append(
@@ -193,6 +198,8 @@ def measure(
                 usage=docket.usage,
                 cost=docket.cost,
                 currency=price.currency if price else "",
+                judge=bench.by,
+                without=_by_kind(pairs, whys),
             )
         )
     return TrustTable(
@@ -249,8 +256,11 @@ def _ran_scores(reading: Reading, read: _Read) -> tuple[Numbers, Numbers]:
 
 def _judged(
     bench: Bench, read: _Read, cap: Cap | None, on_progress: Progress
-) -> tuple[Docket, tuple[Numbers, Numbers]]:
-    """Return what became of the pairs before a judge, and its score of each report with itself and with the edit."""
+) -> tuple[Docket, tuple[Numbers, Numbers], list[str]]:
+    """Return what became of the pairs before a judge, its score of each report with itself and with the edit, and why.
+
+    Why an edit has no drop, "" where it has one: because of the edit's own pair where that has no judgement.
+    """
     unedited = list(zip(read.references, read.references, strict=True))
     edited = list(zip(read.references, read.generated, strict=True))
     docket = judge_pairs(bench, [*unedited, *edited], cap=cap, on_progress=on_progress)
@@ -258,10 +268,20 @@ def _judged(
         raise InputError(f"{docket.stopped} The same command goes on.")
 
     def scores(pairs: Sequence[tuple[str, str]]) -> Numbers:
-        found = [docket.judged[pair].score if pair in docket.judged else None for pair in pairs]
+        found = map(docket.score, pairs)
         return np.array([np.nan if score is None else score for score in found])
 
-    return docket, (scores(unedited), scores(edited))
+    whys = [docket.why(edit) or docket.why(itself) for edit, itself in zip(edited, unedited, strict=True)]
+    return docket, (scores(unedited), scores(edited)), whys
+
+
+def _by_kind(pairs: Sequence[EditedPair], whys: Sequence[str]) -> dict[str, dict[str, int]]:
+    """Return by kind of edit, and by why, how many have no judgement; kinds without any are left out."""
+    found: dict[str, list[dict[str, int]]] = {}
+    for pair, why in zip(pairs, whys, strict=True):
+        if why:
+            found.setdefault(pair.kind, []).append({why: 1})
+    return {kind: by_why(counts) for kind, counts in found.items()}
 
 
 def _elsewhere(of_pair: Mapping[str, float], pairs: Sequence[EditedPair]) -> tuple[Numbers, Numbers]:

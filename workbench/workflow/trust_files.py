@@ -5,13 +5,16 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from pathlib import Path
 
+from workbench.domain.judged import by_why
 from workbench.domain.pairs import EditedPair
+from workbench.domain.runs import ExtractionStatus
 from workbench.evaluation.numbers import Figure
 from workbench.formats.exports import Column, Kind, write_table
 from workbench.formats.pairs import with_unedited, write_pairs
 from workbench.formats.trust_svg import Dot, Row, trust_svg
 from workbench.formats.writing import make_folder, replacing
 from workbench.workflow.export import refuse_own_file
+from workbench.workflow.judging import scripted_words, took_words, why_words
 from workbench.workflow.trust import MetricTrust, TrustTable
 
 TABLE_CSV, TABLE_JSON, PICTURE, PAIRS = "trust.csv", "trust.json", "trust.svg", "pairs.csv"
@@ -21,10 +24,12 @@ _FIGURES = ("probability", "right_side", "mean_drop")
 _COLUMNS = (
     *map(Column, ("metric", "kind", "sort")),
     Column("n", Kind.WHOLE),
+    Column("without", Kind.WHOLE),
     *(Column(name, Kind.NUMBER) for figure in _FIGURES for name in (figure, f"{figure}_low", f"{figure}_high")),
     Column("not_noticed", Kind.WHOLE),
     Column("threshold", Kind.NUMBER),
-    *map(Column, ("reason", "pairs_hash", "task", "prompt_hash", "labeler_hash")),
+    *map(Column, ("reason", "why_without", "pairs_hash", "task", "prompt_hash", "labeler_hash")),
+    *map(Column, ("judge_hash", "judge_labeler_hash", "judge_labeler_kind")),
 )
 
 
@@ -67,15 +72,19 @@ def trust_json(table: TrustTable) -> dict[str, object]:
 
 def picture(table: TrustTable) -> str:
     """Return the picture: a panel per metric, a row per kind of edit."""
-    rows = [Row("All edits", tuple(_dot(metric.trust.probability) for metric in table.metrics))]
+    edits = sum(table.by_kind.values())
+    rows = [Row("All edits", tuple(_all(metric) for metric in table.metrics))]
     for significant, head in ((True, "Errors that matter"), (False, "Harmless edits")):
         kinds = [kind for kind in table.metrics[0].trust.kinds if kind.significant is significant]
         rows.append(Row(f"{head}:", header=True))
         for kind in kinds:
-            dots = tuple(_dot(metric.trust.of(kind.kind).probability) for metric in table.metrics)
-            rows.append(Row(f"{words(kind.kind)} ({table.by_kind[kind.kind]})", dots))
-    title = f"Which metric can be trusted: {table.reports} reports, {sum(table.by_kind.values())} edits"
-    return trust_svg([metric.name for metric in table.metrics], rows, title=title, below=BELOW)
+            n = table.by_kind[kind.kind]
+            dots = tuple(_dot(metric.trust.of(kind.kind).probability, n) for metric in table.metrics)
+            rows.append(Row(f"{words(kind.kind)} ({n})", dots))
+    title = f"Which metric can be trusted: {table.reports} reports, {edits} edits"
+    return trust_svg(
+        [metric.name for metric in table.metrics], rows, title=title, below=BELOW, notes=judge_words(table)
+    )
 
 
 def words(kind: str) -> str:
@@ -83,8 +92,43 @@ def words(kind: str) -> str:
     return kind.replace("_", " ")
 
 
-def _dot(figure: Figure) -> Dot:
-    return Dot(figure.value, figure.low, figure.high)
+def judge_words(table: TrustTable) -> list[str]:
+    """Return in sentences what each judge took, of which edits it gave no judgement and why, and who is no model."""
+    told = []
+    for metric in table.metrics:
+        if metric.judge is None or metric.usage is None:
+            continue
+        took = took_words(metric.usage, metric.cost, metric.currency)
+        told.append(f"{metric.name} took {took}.{scripted_words(metric.judge)}")
+        if metric.without:
+            told.append(f"{metric.name} gave no judgement on {_without_words(table, metric)}")
+    return told
+
+
+def _without_words(table: TrustTable, metric: MetricTrust) -> str:
+    """Return of how many edits there is no judgement and why, by kind."""
+    n = sum(sum(counts.values()) for counts in metric.without.values())
+    kinds = "; ".join(
+        f"{words(kind)} {sum(counts.values()):,} of {table.by_kind[kind]:,} ({why_words(counts)})"
+        for kind, counts in metric.without.items()
+    )
+    again = any(ExtractionStatus.FAILED in counts for counts in metric.without.values())
+    return (
+        f"{n:,} of {sum(table.by_kind.values()):,} edits, or on the report with itself; they are in none of its "
+        f"figures: {kinds}.{' What got no reply is asked for again by the same command.' if again else ''}"
+    )
+
+
+def _dot(figure: Figure, edits: int, n: int | None = None) -> Dot:
+    """Return a figure as it is drawn, with its n where some of the edits have no value."""
+    valued = figure.n if n is None else n
+    return Dot(figure.value, figure.low, figure.high, f"n {valued:,}" if valued < edits else "")
+
+
+def _all(metric: MetricTrust) -> Dot:
+    """Return the figure over all edits; its own n is that of the errors that matter alone."""
+    valued = metric.trust.n_significant + metric.trust.n_harmless
+    return _dot(metric.trust.probability, valued + metric.trust.left_out, valued)
 
 
 def _metric_json(metric: MetricTrust) -> dict[str, object]:
@@ -100,6 +144,8 @@ def _metric_json(metric: MetricTrust) -> dict[str, object]:
         "significant": found.n_significant,
         "harmless": found.n_harmless,
         "left_out": found.left_out,
+        "judge": asdict(metric.judge) if metric.judge else None,
+        "without_judgement": by_why(metric.without.values()),
         "patients": found.n_patients,
         "resamples": found.resamples,
         "seed": found.seed,
@@ -115,6 +161,7 @@ def _metric_json(metric: MetricTrust) -> dict[str, object]:
                 "right_side": kind.right.as_json(),
                 "mean_drop": kind.mean_drop.as_json(),
                 "not_noticed": kind.blind if kind.significant else None,
+                "without_judgement": dict(metric.without.get(kind.kind, {})),
             }
             for kind in found.kinds
         ],
@@ -124,17 +171,24 @@ def _metric_json(metric: MetricTrust) -> dict[str, object]:
 def _rows(table: TrustTable) -> Iterator[tuple[object, ...]]:
     about = (table.pairs_hash, table.task, table.reading.prompt.hash, table.reading.labeler.hash)
     for metric in table.metrics:
-        found = metric.trust
+        found, by = metric.trust, metric.judge
+        judge = (by.judge_hash, by.labeler_hash, by.labeler_kind) if by else ("", "", "")
         for sort, right in (("significant", found.discrimination), ("harmless", found.robustness)):
+            kinds = [kind.kind for kind in found.kinds if kind.significant is (sort == "significant")]
+            without = sum(table.by_kind[kind] for kind in kinds) - right.n
+            why = why_words(by_why(metric.without.get(kind, {}) for kind in kinds))
             numbers = (*_ends(found.probability), *_ends(right), *_ends(None))
             reason = found.probability.reason or right.reason
-            yield (metric.id, "", sort, right.n, *numbers, None, found.threshold, reason, *about)
+            rest = (found.threshold, reason, why, *about, *judge)
+            yield (metric.id, "", sort, right.n, without, *numbers, None, *rest)
         for kind in found.kinds:
             sort = "significant" if kind.significant else "harmless"
             numbers = (*_ends(kind.probability), *_ends(kind.right), *_ends(kind.mean_drop))
             reason = kind.probability.reason or kind.right.reason
             unnoticed = kind.blind if kind.significant else None
-            yield (metric.id, kind.kind, sort, kind.right.n, *numbers, unnoticed, found.threshold, reason, *about)
+            n, why = kind.right.n, why_words(metric.without.get(kind.kind, {}))
+            rest = (found.threshold, reason, why, *about, *judge)
+            yield (metric.id, kind.kind, sort, n, table.by_kind[kind.kind] - n, *numbers, unnoticed, *rest)
 
 
 def _ends(figure: Figure | None) -> tuple[float | None, float | None, float | None]:

@@ -202,4 +202,9 @@ STEPS: tuple[Step, ...] = (
             *fixed("proposals"),
         ),
     ),
+    (
+        "0023_judged_scores",
+        # What a language model of the study scored: by which prompt and labeler, what it could not judge, and its cost.
+        ("ALTER TABLE metric_imports ADD COLUMN judged TEXT",),
+    ),
 )
