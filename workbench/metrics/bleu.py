@@ -21,6 +21,7 @@ import html
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import chain
 
 import numpy as np
@@ -67,7 +68,7 @@ def bleu_all(references: Sequence[Text], generated: Sequence[Text], orders: Sequ
     if not orders or min(orders) < 1:
         raise ValueError(f"the orders of BLEU are 1 and above: {orders}")
     fixed = fixed_values(references, generated)
-    counted = _matched(_tokens_13a(references), _tokens_13a(generated), max(orders))
+    counted = _matched(_references_13a(tuple(references)), _tokens_13a(generated), max(orders))
     # Without a match the logarithm is minus infinity and the product 0; an order without n-grams has no match either.
     with np.errstate(divide="ignore"):
         logs = np.log(counted.matches / np.maximum(counted.totals, 1))
@@ -77,7 +78,7 @@ def bleu_all(references: Sequence[Text], generated: Sequence[Text], orders: Sequ
 def bleu2_rexrank(references: Sequence[Text], generated: Sequence[Text]) -> Numbers:
     """Return ReXrank's BLEU-2 [pair] in 0..1; NaN where a pair has no value."""
     fixed = fixed_values(references, generated)
-    counted = _matched(_tokens_rexrank(references), _tokens_rexrank(generated), 2)
+    counted = _matched(_references_rexrank(tuple(references)), _tokens_rexrank(generated), 2)
     matches = np.where((counted.matches == 0) & (np.arange(2) > 0), SMOOTHED, counted.matches)
     with np.errstate(divide="ignore"):
         logs = np.log(matches / np.maximum(counted.totals, 1))
@@ -91,6 +92,16 @@ def _put_together(counted: _Matched, logs: Numbers, orders: Sequence[int], fixed
     values: Numbers = np.exp(means + penalty[:, None])
     # A text that has only white space left after splitting (signs that split away) still counts as it is fixed.
     return np.where(np.isinf(fixed)[:, None], values, fixed[:, None])
+
+
+@lru_cache(maxsize=1)  # every system of a data set has the same references
+def _references_13a(texts: tuple[Text, ...]) -> list[list[str]]:
+    return _tokens_13a(texts)
+
+
+@lru_cache(maxsize=1)
+def _references_rexrank(texts: tuple[Text, ...]) -> list[list[str]]:
+    return _tokens_rexrank(texts)
 
 
 def _tokens_13a(texts: Sequence[Text]) -> list[list[str]]:

@@ -8,7 +8,9 @@ a-z or 0-9, such as a Chinese one, has no tokens: NaN as reference, 0.0 as gener
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 
@@ -29,30 +31,48 @@ def rouge_l_all(references: Sequence[Text], generated: Sequence[Text]) -> Number
         ValueError: there is not one generated report per reference.
     """
     values = fixed_values(references, generated)
+    read = _read(tuple(references))
     for pair in np.flatnonzero(np.isinf(values)).tolist():
-        values[pair] = _f(_TOKEN.findall(str(references[pair]).lower()), _TOKEN.findall(str(generated[pair]).lower()))
+        values[pair] = _f(read[pair], _TOKEN.findall(str(generated[pair]).lower()))
     return values
 
 
-def _f(reference: list[str], generated: list[str]) -> float:
+@dataclass(frozen=True, slots=True)
+class _Words:
+    """The words of a reference: how many, and where each stands, a bit per place."""
+
+    n: int
+    places: Mapping[str, int]
+
+
+@lru_cache(maxsize=1)  # every system of a data set has the same references
+def _read(references: tuple[Text, ...]) -> list[_Words]:
+    return [_words(_TOKEN.findall((text or "").lower())) for text in references]
+
+
+def _words(words: Sequence[str]) -> _Words:
+    places: dict[str, int] = {}
+    for at, word in enumerate(words):
+        places[word] = places.get(word, 0) | 1 << at
+    return _Words(len(words), places)
+
+
+def _f(reference: _Words, generated: Sequence[str]) -> float:
     # 2 P R / (P + R) with P = common / generated and R = common / reference.
-    if not reference:
+    if not reference.n:
         return float("nan")
-    return 2 * _common(reference, generated) / (len(reference) + len(generated))
+    return 2 * _common(reference, generated) / (reference.n + len(generated))
 
 
-def _common(one: list[str], other: list[str]) -> int:
+def _common(reference: _Words, generated: Sequence[str]) -> int:
     """Return the length of the longest common subsequence.
 
-    A row of the usual table is one whole number, a bit per word of ``one``, and a column of it is done in a few
+    A row of the usual table is one whole number, a bit per word of the reference, and a column of it is done in a few
     operations. Source: H. Hyyrö, Bit-parallel LCS-length computation revisited, AWOCA 2004.
     """
-    places: dict[str, int] = {}
-    for at, word in enumerate(one):
-        places[word] = places.get(word, 0) | 1 << at
-    full = (1 << len(one)) - 1
-    row = full
-    for word in other:
-        hits = row & places.get(word, 0)
-        row = (row + hits) | (row - hits)
-    return len(one) - (row & full).bit_count()
+    full = (1 << reference.n) - 1
+    row, places = full, reference.places
+    for word in generated:
+        if hits := row & places.get(word, 0):  # a word that the reference has not, or no more, leaves the row as it is
+            row = (row + hits) | (row - hits)
+    return reference.n - (row & full).bit_count()
