@@ -4,12 +4,12 @@ import streamlit as st
 
 from workbench.domain.actors import Role
 from workbench.ui import review_panel, review_work, state, widgets
-from workbench.workflow import review
+from workbench.workflow import reviewing
 
 here = state.here()
 leads = here.may(Role.LEAD, Role.ADMIN)
 review_work.hear(here)  # also where no desk is drawn any more
-if here.may(Role.RATER, Role.ADJUDICATOR) and review.desks(here.study, here.actor):
+if here.may(Role.RATER, Role.ADJUDICATOR) and reviewing.desks(here.study, here.actor):
     review_work.head()
     review_work.desk(here)
 elif leads:

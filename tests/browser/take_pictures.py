@@ -28,7 +28,8 @@ from workbench.workflow.ingest import import_reports
 from workbench.workflow.opening import NewStudy, init_study, open_study
 from workbench.workflow.prompts import find_revision, save_candidate
 from workbench.workflow.reference import freeze, get_reference
-from workbench.workflow.review import open_item, open_review, rate
+from workbench.workflow.review import open_review
+from workbench.workflow.reviewing import open_item, rate
 from workbench.workflow.revise import with_finding
 from workbench.workflow.rounds import open_round
 from workbench.workflow.run import execute, prepare

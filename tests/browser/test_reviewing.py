@@ -16,6 +16,7 @@ from workbench.domain.actors import Role
 from workbench.domain.reviews import Fault, Judgement
 from workbench.workflow import review
 from workbench.workflow.opening import NewStudy, init_study
+from workbench.workflow.reviewing import open_item
 from workbench.workflow.settings import SignIn
 from workbench.workflow.study import Study
 from workbench.workflow.systems import System, add_data_set, add_systems
@@ -83,7 +84,7 @@ def await_text(driver: WebDriver, text: str) -> None:
 
 def await_own(study: Study, at: int, rating: int | None) -> Judgement:
     deadline = time.monotonic() + 20
-    while (own := review.open_item(study, study.actor(ADA), "review-1", at).own).rating != rating:
+    while (own := open_item(study, study.actor(ADA), "review-1", at).own).rating != rating:
         assert time.monotonic() < deadline, own
         time.sleep(0.05)
     return own
@@ -133,7 +134,7 @@ def test_a_rating_and_the_next_report_pressed_at_once_are_both_done(reviewing: W
     await_text(reviewing, "Report 2 of 6")
     assert await_own(study, 0, 3).rating == 3
     assert chosen(reviewing) == []
-    assert review.open_item(study, study.actor(ADA), "review-1", 1).own == Judgement()
+    assert open_item(study, study.actor(ADA), "review-1", 1).own == Judgement()
 
 
 def test_marks_and_comment_are_saved_and_come_back_after_a_reload(
@@ -170,10 +171,10 @@ def test_what_is_pressed_while_the_server_is_down_is_saved_when_it_is_back(
         press(driver, "4")
         driver.find_element(By.CSS_SELECTOR, "[data-finding=fracture][data-fault=missed]").click()
         assert len(chosen(driver)) == 2  # shown at once
-        assert review.open_item(study, study.actor(ADA), "review-1", 0).own == Judgement()
+        assert open_item(study, study.actor(ADA), "review-1", 0).own == Judgement()
         server.start()
         own = await_own(study, 0, 4)
         deadline = time.monotonic() + 20
         while not own.marks and time.monotonic() < deadline:
-            own = review.open_item(study, study.actor(ADA), "review-1", 0).own
+            own = open_item(study, study.actor(ADA), "review-1", 0).own
         assert own.marks == {"fracture": frozenset({Fault.MISSED})}

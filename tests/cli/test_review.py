@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from workbench.domain.reviews import Judgement
-from workbench.workflow import review
+from workbench.workflow import reviewing
 from workbench.workflow.opening import open_study
 
 Run = Callable[..., Any]
@@ -42,9 +42,9 @@ def test_a_review_from_opening_to_its_numbers(workbench: Run, scored: str, tmp_p
     for name in ("Ada", "Ben"):
         actor = study.actor(name)
         for at in range(5):  # five texts: of study 3 both wrote the same
-            task = review.open_item(study, actor, "review-1", at)
+            task = reviewing.open_item(study, actor, "review-1", at)
             good = task.reference == task.generated or "Normal." in task.reference[0][1]
-            review.rate(study, actor, "review-1", at, Judgement(5 if good else 1 + (name == "Ben")))
+            reviewing.rate(study, actor, "review-1", at, Judgement(5 if good else 1 + (name == "Ben")))
     shown = workbench("review", "show", "ds", *lena, "--json").json
     assert shown["rated"] == {"Ada": 5, "Ben": 5}
     assert "systems" not in shown

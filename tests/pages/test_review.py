@@ -13,7 +13,7 @@ from workbench.domain.reviews import Fault, Judgement
 from workbench.storage.leaderboard import DataSetRecord
 from workbench.ui import sign_in as door
 from workbench.ui.review_desk import DESK
-from workbench.workflow import metrics, people, review
+from workbench.workflow import metrics, people, review, reviewing
 from workbench.workflow.cohorts import get_cohort
 from workbench.workflow.demo import LEAD, RATER
 from workbench.workflow.rounds import close_round, round_of
@@ -54,7 +54,7 @@ def opened(study: Study, data_set: DataSetRecord) -> DataSetRecord:
     """The same under review by two, the other of whom has said something of everything."""
     review.open_review(study, study.actor(LEAD), data_set, reviewers=[RATER, OTHER])
     for at in range(6):
-        review.rate(study, study.actor(OTHER), "review-1", at, Judgement(2, {}, "ZEBRA-COMMENT"))
+        reviewing.rate(study, study.actor(OTHER), "review-1", at, Judgement(2, {}, "ZEBRA-COMMENT"))
     return data_set
 
 
@@ -106,7 +106,7 @@ def test_a_report_is_shown_beside_its_reference_with_the_scale_in_words(
     assert not app.exception
     told = presses.told(app)
     assert told is not None
-    first = review.open_item(study, study.actor(RATER), "review-1", 0)
+    first = reviewing.open_item(study, study.actor(RATER), "review-1", 0)
     assert [told["reference"], told["generated"]] == [
         [list(part) for part in first.reference],
         [list(part) for part in first.generated],
@@ -136,7 +136,7 @@ def test_every_press_is_saved_at_once_and_comes_back(
         {"what": "mark", "finding": "fracture", "fault": "missed", "value": False},
         {"what": "comment", "value": "a rib"},
     )
-    own = review.open_item(study, study.actor(RATER), "review-1", 0).own
+    own = reviewing.open_item(study, study.actor(RATER), "review-1", 0).own
     assert (own.rating, own.marks, own.comment) == (4, {"fracture": frozenset({Fault.DEGREE})}, "a rib")
     assert own.seconds is not None
     again = open_page(study.folder, "review", RATER)
@@ -170,8 +170,8 @@ def test_what_is_pressed_belongs_to_the_report_it_was_pressed_on(
     app = open_page(study.folder, "review", RATER)
     presses.send(app, {"what": "rating", "value": 1}, {"what": "next"}, {"what": "comment", "value": "late"})
     rater = study.actor(RATER)
-    assert review.open_item(study, rater, "review-1", 0).own.comment == "late"
-    assert review.open_item(study, rater, "review-1", 1).own == Judgement()
+    assert reviewing.open_item(study, rater, "review-1", 0).own.comment == "late"
+    assert reviewing.open_item(study, rater, "review-1", 1).own == Judgement()
     assert "Report 2 of 6" in words(app)
 
 
@@ -195,7 +195,7 @@ def test_nothing_is_saved_in_another_persons_name(
     on = json.dumps([OTHER, "review-1", 0])
     app.session_state[DESK] = {"presses": {"tab": "t", "list": [{"id": 1, "on": on, "what": "rating", "value": 5}]}}
     app.run()
-    assert review.open_item(study, study.actor(OTHER), "review-1", 0).own.rating == 2
+    assert reviewing.open_item(study, study.actor(OTHER), "review-1", 0).own.rating == 2
     assert f"The last click of {OTHER} was not saved" in words(app)
 
 
@@ -243,6 +243,83 @@ def test_a_lead_sees_how_far_reviewers_are_then_closes_it_and_sees_what_they_sai
     assert sorted(shown["system"]) == ["zebra-one", "zebra-two"]
     assert set(shown["2"]) == {3}
     assert review.progress(study, study.actor(LEAD)) == []
+
+
+def test_a_lead_opens_a_review_on_the_page(open_page: Open, study: Study, data_set: DataSetRecord) -> None:
+    app = open_page(study.folder, "review", LEAD)
+    assert not app.exception
+    assert "Each reviewer gets 6 generated reports (3 studies, 2 systems" in words(app)
+    app.number_input(key=f"review.studies.{data_set.hash}.3").set_value(2).run()
+    app.multiselect(key="review.reviewers").set_value([RATER, OTHER]).run()
+    app.number_input(key="review.seed").set_value(7).run()
+    assert "Each reviewer gets 4 generated reports (2 studies, 2 systems" in words(app)
+    next(b for b in app.main.button if b.label == "Open the review").click().run()
+    assert not app.exception
+    assert f"{RATER}: 0 of 4 rated" in words(app)
+    (held,) = review.progress(study, study.actor(LEAD))
+    fixed = held.view.review
+    assert (fixed.reviewers, fixed.seed, len(fixed.study_ids), len(fixed.submissions)) == ((RATER, OTHER), 7, 2, 2)
+    assert "no report generator is on the leaderboard without an open review" in words(app)
+
+
+def test_without_a_reviewer_or_a_system_none_is_opened(open_page: Open, study: Study, data_set: DataSetRecord) -> None:
+    app = open_page(study.folder, "review", LEAD)
+    app.multiselect(key="review.reviewers").set_value([]).run()
+    assert next(b for b in app.main.button if b.label == "Open the review").disabled
+    app.multiselect(key=f"review.systems.{data_set.hash}").set_value([]).run()
+    assert not app.exception
+    assert not [b for b in app.main.button if b.label == "Open the review"]
+    assert [str(w.value) for w in app.main.warning] == ["Name a system at least."]
+
+
+def test_a_lead_is_told_where_reports_come_in_when_there_is_nothing_to_review(open_page: Open, study: Study) -> None:
+    app = open_page(study.folder, "review", LEAD)
+    assert not app.exception
+    assert "No generated report has been reviewed yet." in words(app)
+
+
+def test_a_lead_who_reviews_sees_how_far_all_are_beside_the_desk_and_closes_it(
+    open_page: Open, study: Study, data_set: DataSetRecord, presses: Presses
+) -> None:
+    people.add(study, study.actor(LEAD), "Dr. Both", [Role.RATER, Role.LEAD])
+    both = study.actor("Dr. Both")
+    review.open_review(study, both, data_set, reviewers=["Dr. Both", OTHER])
+    for at in range(4):
+        reviewing.rate(study, study.actor(OTHER), "review-1", at, Judgement(2, {}, "ZEBRA-COMMENT"))
+    app = open_page(study.folder, "review", "Dr. Both")
+    presses.send(app, {"what": "rating", "value": 4})
+    told = words(app)
+    assert f"{OTHER}: 4 of 6 rated" in told
+    assert "Dr. Both: 1 of 6 rated" in told
+    shown = everything(app)
+    for hidden in HIDDEN:
+        assert hidden not in shown
+    next(b for b in app.main.button if b.label == "Close it").click().run()
+    assert not app.exception
+    assert review.progress(study, both) == []
+
+
+def test_a_reviewer_who_leads_nothing_is_not_told_how_far_others_are(
+    open_page: Open, study: Study, opened: DataSetRecord
+) -> None:
+    assert OTHER not in words(open_page(study.folder, "review", RATER))
+
+
+def test_the_agreement_on_faults_is_shown_with_its_coefficients_named(
+    open_page: Open, study: Study, data_set: DataSetRecord
+) -> None:
+    review.open_review(study, study.actor(LEAD), data_set, reviewers=[RATER, OTHER])
+    for who, finding in ((RATER, "fracture"), (OTHER, "fracture"), (OTHER, "pneumothorax")):
+        marks = {finding: frozenset({Fault.MISSED})}
+        reviewing.rate(study, study.actor(who), "review-1", 0, Judgement(2, marks))
+    review.close_review(study, study.actor(LEAD), data_set)
+    app = open_page(study.folder, "review", LEAD)
+    assert not app.exception
+    shown = app.main.dataframe[-1].value
+    assert {"positive specific agreement (95 %)", "Krippendorff's alpha (nominal) (95 %)", "Gwet's AC1 (95 %)"} <= set(
+        shown.columns
+    )
+    assert "Mean over the" in words(app)
 
 
 def test_a_reviewer_sees_what_all_said_once_it_is_closed(open_page: Open, study: Study, opened: DataSetRecord) -> None:

@@ -11,11 +11,11 @@ from workbench.domain.reviews import OTHER, Fault, Judgement
 from workbench.errors import ConflictError, InputError, NotFoundError, RightsError
 from workbench.storage import reviews as store
 from workbench.storage.leaderboard import DataSetRecord
-from workbench.workflow import blindness, people, review
+from workbench.workflow import blindness, people, review, review_texts, reviewing
 from workbench.workflow.leaderboard import leaderboard
 from workbench.workflow.prompts import save_candidate
 from workbench.workflow.ran_score import pair_of
-from workbench.workflow.review import Desk
+from workbench.workflow.reviewing import Desk
 from workbench.workflow.study import Study
 from workbench.workflow.systems import System, add_data_set, add_systems, submissions
 
@@ -50,9 +50,9 @@ def opened(study: Study, data_set: DataSetRecord, **given: object) -> review.Rev
     return review.open_review(study, study.actor("Dr. Lead"), data_set, reviewers=[ADA, BEN], **given)  # type: ignore[arg-type]
 
 
-def read(study: Study, actor: Actor) -> list[review.Task]:
-    (desk,) = review.desks(study, actor)
-    return [review.open_item(study, actor, desk.name, at) for at in range(len(desk.rated))]
+def read(study: Study, actor: Actor) -> list[reviewing.Task]:
+    (desk,) = reviewing.desks(study, actor)
+    return [reviewing.open_item(study, actor, desk.name, at) for at in range(len(desk.rated))]
 
 
 def test_a_review_fixes_studies_that_every_system_has(study: Study, data_set: DataSetRecord) -> None:
@@ -61,6 +61,34 @@ def test_a_review_fixes_studies_that_every_system_has(study: Study, data_set: Da
     assert made.review.study_ids == ("1", "2", "3", "4", "5")
     assert [system for system, _ in made.review.submissions] == ["alpha-net", "beta-net"]
     assert made.review.name == "review-1"
+
+
+def test_a_lead_is_offered_what_can_be_reviewed_and_how_many_studies_systems_share(
+    study: Study, lead: Actor, data_set: DataSetRecord, csv_file: Write
+) -> None:
+    add_data_set(study, lead, csv_file("none.csv", "study_id,reference\n1,Clear.\n"))  # no system has written for it
+    (offer,) = review.offers(study, lead)
+    assert offer.data_set == data_set
+    assert {name: sorted(studies) for name, studies in offer.studies.items()} == {
+        "alpha-net": ["1", "2", "3", "4", "5", "6"], "beta-net": ["1", "2", "3", "4", "5"],
+    }  # fmt: skip
+    assert (offer.common(["alpha-net"]), offer.common(["alpha-net", "beta-net"]), offer.common([])) == (6, 5, 0)
+    opened(study, data_set)
+    assert review.offers(study, lead) == []
+    review.close_review(study, lead, data_set)
+    assert len(review.offers(study, lead)) == 1
+
+
+def test_a_lead_who_reviews_sees_how_far_all_are_and_no_system(
+    study: Study, lead: Actor, data_set: DataSetRecord, ada: Actor
+) -> None:
+    people.set_roles(study, lead, ADA, [Role.RATER, Role.LEAD])
+    ada = study.actor(ADA)
+    name = opened(study, data_set).review.name
+    reviewing.rate(study, ada, name, 0, Judgement(3))
+    assert review.progress(study, ada)[0].rated == {ADA: 1, BEN: 0}
+    with pytest.raises(RightsError, match="before review-1 is closed"):
+        review.offers(study, ada)
 
 
 def test_studies_are_drawn_by_seed(study: Study, lead: Actor, data_set: DataSetRecord) -> None:
@@ -124,7 +152,7 @@ def test_the_same_text_of_two_systems_is_read_once(study: Study, data_set: DataS
 
 def test_a_report_is_shown_by_the_tasks_sections_alone(study: Study, data_set: DataSetRecord, ada: Actor) -> None:
     opened(study, data_set)
-    by_reference: dict[str, set[review.Shown]] = {}
+    by_reference: dict[str, set[review_texts.Shown]] = {}
     for task in read(study, ada):
         assert [heading for heading, _ in task.reference] == ["findings", "impression"]
         by_reference.setdefault(task.reference[1][1], set()).add(task.generated)
@@ -134,8 +162,8 @@ def test_a_report_is_shown_by_the_tasks_sections_alone(study: Study, data_set: D
 
 
 def test_the_findings_task_has_no_headings() -> None:
-    assert review.shown("Findings: Clear. Impression: Normal.", "findings") == (("", "Clear."),)
-    assert review.shown("Findings: None", "findings") == ()
+    assert review_texts.shown("Findings: Clear. Impression: Normal.", "findings") == (("", "Clear."),)
+    assert review_texts.shown("Findings: None", "findings") == ()
 
 
 def test_each_reviewer_has_an_order_of_their_own_that_stays(study: Study, data_set: DataSetRecord, ada: Actor) -> None:
@@ -149,7 +177,7 @@ def test_each_reviewer_has_an_order_of_their_own_that_stays(study: Study, data_s
 
 def test_nothing_a_reviewer_is_handed_names_a_system_or_file(study: Study, data_set: DataSetRecord, ada: Actor) -> None:
     opened(study, data_set)
-    told = repr(review.desks(study, ada)) + repr(read(study, ada))
+    told = repr(reviewing.desks(study, ada)) + repr(read(study, ada))
     for secret in ("alpha-net", "beta-net", "secret-set", "csv", data_set.hash):
         assert secret not in told
 
@@ -157,24 +185,24 @@ def test_nothing_a_reviewer_is_handed_names_a_system_or_file(study: Study, data_
 def test_every_word_is_kept_and_the_last_one_counts(study: Study, data_set: DataSetRecord, ada: Actor) -> None:
     made = opened(study, data_set)
     name = made.review.name
-    review.rate(study, ada, name, 2, Judgement(rating=4, seconds=3.5))
+    reviewing.rate(study, ada, name, 2, Judgement(rating=4, seconds=3.5))
     marks = {"cardiomegaly": frozenset({Fault.MISSED, Fault.DEGREE}), OTHER: frozenset({Fault.INVENTED})}
-    review.rate(study, ada, name, 2, Judgement(2, marks, " wrong heart ", 9.0))
-    review.rate(study, ada, name, 2, Judgement(2, marks, "wrong heart", 12.0))  # says the same: adds nothing
-    own = review.open_item(study, ada, name, 2).own
+    reviewing.rate(study, ada, name, 2, Judgement(2, marks, " wrong heart ", 9.0))
+    reviewing.rate(study, ada, name, 2, Judgement(2, marks, "wrong heart", 12.0))  # says the same: adds nothing
+    own = reviewing.open_item(study, ada, name, 2).own
     assert (own.rating, own.marks, own.comment, own.seconds) == (2, marks, "wrong heart", 9.0)
     assert own.at is not None
     with study.database.read() as conn:
         rows = conn.execute("SELECT reviewer, rating, at FROM review_ratings ORDER BY id").fetchall()
     assert [(row["reviewer"], row["rating"]) for row in rows] == [(ADA, 4), (ADA, 2)]
-    assert review.open_item(study, study.actor(BEN), name, 2).own == Judgement()
-    assert review.desks(study, ada)[0].done == 1
+    assert reviewing.open_item(study, study.actor(BEN), name, 2).own == Judgement()
+    assert reviewing.desks(study, ada)[0].done == 1
 
 
 def test_marks_alone_do_not_make_a_report_rated(study: Study, data_set: DataSetRecord, ada: Actor) -> None:
     name = opened(study, data_set).review.name
-    review.rate(study, ada, name, 0, Judgement(marks={OTHER: frozenset({Fault.MISSED})}))
-    assert review.desks(study, ada)[0].done == 0
+    reviewing.rate(study, ada, name, 0, Judgement(marks={OTHER: frozenset({Fault.MISSED})}))
+    assert reviewing.desks(study, ada)[0].done == 0
 
 
 @pytest.mark.parametrize(
@@ -191,37 +219,37 @@ def test_what_cannot_be_said_is_refused(
 ) -> None:
     name = opened(study, data_set).review.name
     with pytest.raises(InputError, match=told):
-        review.rate(study, ada, name, 0, said)
+        reviewing.rate(study, ada, name, 0, said)
 
 
 def test_a_closed_review_takes_no_more_ratings(study: Study, lead: Actor, data_set: DataSetRecord, ada: Actor) -> None:
     name = opened(study, data_set).review.name
     review.close_review(study, lead, data_set)
-    assert review.desks(study, ada) == []
+    assert reviewing.desks(study, ada) == []
     with pytest.raises(ConflictError, match="review-1 is closed"):
-        review.rate(study, ada, name, 0, Judgement(3))
+        reviewing.rate(study, ada, name, 0, Judgement(3))
     with pytest.raises(ConflictError, match="review-1 is closed"):
-        review.open_item(study, ada, name, 0)
+        reviewing.open_item(study, ada, name, 0)
 
 
 def test_whoever_takes_no_part_reads_nothing(study: Study, rater: Actor, data_set: DataSetRecord, ada: Actor) -> None:
     name = opened(study, data_set).review.name
-    assert review.desks(study, rater) == []
+    assert reviewing.desks(study, rater) == []
     with pytest.raises(RightsError, match="takes no part"):
-        review.open_item(study, rater, name, 0)
+        reviewing.open_item(study, rater, name, 0)
     with pytest.raises(NotFoundError, match="none at place 9"):
-        review.open_item(study, ada, name, 8)
+        reviewing.open_item(study, ada, name, 8)
     with pytest.raises(NotFoundError, match="review-7"):
-        review.open_item(study, ada, "review-7", 0)
+        reviewing.open_item(study, ada, "review-7", 0)
 
 
 def test_progress_tells_how_far_and_nothing_else(
     study: Study, lead: Actor, data_set: DataSetRecord, ada: Actor
 ) -> None:
     name = opened(study, data_set).review.name
-    review.rate(study, ada, name, 0, Judgement(3))
-    review.rate(study, ada, name, 0, Judgement(4))
-    review.rate(study, ada, name, 5, Judgement(4))
+    reviewing.rate(study, ada, name, 0, Judgement(3))
+    reviewing.rate(study, ada, name, 0, Judgement(4))
+    reviewing.rate(study, ada, name, 5, Judgement(4))
     (found,) = review.progress(study, lead)
     assert (found.items, found.rated) == (8, {ADA: 2, BEN: 0})
     assert found.data_set == data_set
@@ -256,7 +284,7 @@ def test_going_on_leads_to_what_is_not_rated_and_comes_back_at_the_end() -> None
 
 def test_history_cannot_be_changed(study: Study, data_set: DataSetRecord, ada: Actor) -> None:
     name = opened(study, data_set).review.name
-    review.rate(study, ada, name, 0, Judgement(3))
+    reviewing.rate(study, ada, name, 0, Judgement(3))
     for table in ("reviews", "review_events", "review_ratings"):
         with pytest.raises(Exception, match="is history"), study.database.write() as conn:
             conn.execute(f"DELETE FROM {table}")

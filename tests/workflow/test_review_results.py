@@ -11,7 +11,7 @@ from workbench.domain.prompts import Prompt
 from workbench.domain.reviews import OTHER, Fault, Judgement
 from workbench.errors import ConflictError, InputError, NotFoundError, RightsError
 from workbench.storage.leaderboard import DataSetRecord
-from workbench.workflow import people, review, review_results
+from workbench.workflow import people, review, review_files, review_results, reviewing
 from workbench.workflow.prompts import save_candidate
 from workbench.workflow.study import Study
 from workbench.workflow.systems import System, add_data_set, add_systems
@@ -56,7 +56,7 @@ def marks_of(text: str, rating: int | None) -> dict[str, frozenset[Fault]]:
 REFERENCES_BY_TEXT = {text: i for i, text in REFERENCES.items()}
 
 
-def said_of(task: review.Task) -> tuple[int, int | None]:
+def said_of(task: reviewing.Task) -> tuple[int, int | None]:
     return RATED[REFERENCES_BY_TEXT[task.reference[0][1]], " ".join(task.generated[0][1].split())]
 
 
@@ -66,12 +66,12 @@ def rated(study: Study, lead: Actor, data_set: DataSetRecord) -> DataSetRecord:
     made = review.open_review(study, lead, data_set, reviewers=[ADA, BEN])
     for who, reviewer in enumerate((ADA, BEN)):
         actor = study.actor(reviewer)
-        (desk,) = review.desks(study, actor)
+        (desk,) = reviewing.desks(study, actor)
         for at in range(len(desk.rated)):
-            task = review.open_item(study, actor, made.review.name, at)
+            task = reviewing.open_item(study, actor, made.review.name, at)
             rating = said_of(task)[who]
             marks = marks_of(task.generated[0][1], rating)
-            review.rate(study, actor, made.review.name, at, Judgement(rating, marks, "", 2.0))
+            reviewing.rate(study, actor, made.review.name, at, Judgement(rating, marks, "", 2.0))
     return data_set
 
 
@@ -80,7 +80,7 @@ def test_nobody_sees_ratings_before_it_is_closed(
 ) -> None:
     for call in (
         lambda who: review_results.results(study, who, rated),
-        lambda who: review_results.export_ratings(study, who, rated, tmp_path / "out.csv"),
+        lambda who: review_files.export_ratings(study, who, rated, tmp_path / "out.csv"),
     ):
         with pytest.raises(ConflictError, match="review-1 of set is open"):
             call(lead)
@@ -122,6 +122,24 @@ def test_the_agreement_counts_a_text_of_two_systems_once(study: Study, lead: Act
     # observed 2 x 4 + 2 x 4 = 16. d(1,4) = (5 - 1)^2, d(1,5) = (8 - 2)^2, d(2,4) = (4 - 2)^2, d(2,5) = (7 - 3)^2;
     # expected 2 (3x4 + 1x16 + 3x36 + 3x4 + 9x16 + 3x4) = 608.
     assert agreement.alpha.value == pytest.approx(1 - 7 * 16 / 608)
+
+
+def test_the_agreement_on_faults_by_hand(study: Study, lead: Actor, rated: DataSetRecord) -> None:
+    review.close_review(study, lead, rated)
+    found = review_results.results(study, lead, rated).marks
+    rows = {(row.finding_id, row.fault): row for row in found.rows}
+    assert set(rows) == {
+        ("pneumothorax", None), ("pneumothorax", Fault.MISSED),
+        (OTHER, None), (OTHER, Fault.PLACE), (OTHER, Fault.DEGREE),
+    }  # fmt: skip
+    # Of four texts with two ratings both mark "Clear." as missed; the fifth text has one rating, without a mark (Ben's
+    # marks there are no rating and count nowhere).
+    missed = rows["pneumothorax", Fault.MISSED]
+    assert (missed.texts, missed.marked, missed.ratings) == (4, 2, 9)
+    assert (missed.positive.value, missed.percent.value, missed.alpha.value) == (1, 1, 1)
+    # Something else was marked by Ada alone.
+    assert (rows[OTHER, None].positive.value, rows[OTHER, None].percent.value) == (0, 0.75)
+    assert (found.marked, found.findings) == (1, len(study.label_set.ids))
 
 
 def test_without_a_prompt_the_ratings_stand_and_it_is_said_why(study: Study, lead: Actor, rated: DataSetRecord) -> None:
@@ -167,7 +185,7 @@ def test_ratings_go_out_as_one_row_per_study_system_and_reviewer(
     study: Study, lead: Actor, rated: DataSetRecord, tmp_path: Path
 ) -> None:
     review.close_review(study, lead, rated)
-    assert review_results.export_ratings(study, lead, rated, tmp_path / "out.csv") == 11
+    assert review_files.export_ratings(study, lead, rated, tmp_path / "out.csv") == 11
     rows = rows_of(tmp_path / "out.csv")
     assert {row["source"] for row in rows} == {"review-1"}
     row = next(r for r in rows if (r["study_id"], r["system"], r["reviewer"]) == ("2", "beta", ADA))
@@ -180,16 +198,16 @@ def test_ratings_made_elsewhere_come_in_and_are_marked(
     study: Study, lead: Actor, data_set: DataSetRecord, csv_file: Write, tmp_path: Path
 ) -> None:
     text = "study_id,system,reviewer,rating,pneumothorax,comment\n1,alpha,Carl,5,,\n2,beta,Carl,1,missed; degree,bad\n"
-    brought = review_results.import_ratings(study, lead, data_set, csv_file("carl.csv", text))
+    brought = review_files.import_ratings(study, lead, data_set, csv_file("carl.csv", text))
     assert (brought.ratings, brought.systems, brought.reviewers) == (2, ("alpha", "beta"), ("Carl",))
     found = review_results.results(study, lead, data_set)
     assert (found.imported, found.reviewers) == (2, {"Carl": 2})
     assert found.systems[1].faults == {("pneumothorax", Fault.MISSED): 1, ("pneumothorax", Fault.DEGREE): 1}
     # An imported rating is of the system it names: beta's equal text was not rated by Carl.
     assert [(one.system, one.rating.n) for one in found.systems] == [("alpha", 1), ("beta", 1)]
-    review_results.export_ratings(study, lead, data_set, tmp_path / "out.csv")
+    review_files.export_ratings(study, lead, data_set, tmp_path / "out.csv")
     assert {row["source"] for row in rows_of(tmp_path / "out.csv")} == {"imported"}
-    review_results.import_ratings(study, lead, data_set, tmp_path / "out.csv")  # what was exported can come back
+    review_files.import_ratings(study, lead, data_set, tmp_path / "out.csv")  # what was exported can come back
     assert review_results.results(study, lead, data_set).imported == 2
 
 
@@ -197,7 +215,7 @@ def test_what_was_rated_here_stands_before_what_is_imported(
     study: Study, lead: Actor, rated: DataSetRecord, csv_file: Write
 ) -> None:
     text = f"study_id,system,reviewer,rating\n2,alpha,{ADA},1\n3,beta,{BEN},3\n"
-    review_results.import_ratings(study, lead, rated, csv_file("more.csv", text))
+    review_files.import_ratings(study, lead, rated, csv_file("more.csv", text))
     review.close_review(study, lead, rated)
     found = review_results.results(study, lead, rated)
     assert found.imported == 1
@@ -223,6 +241,6 @@ def test_a_file_of_ratings_that_cannot_be_taken_in_is_refused_whole(
 ) -> None:
     lead = study.actor("Dr. Lead")
     with pytest.raises(InputError, match=told):
-        review_results.import_ratings(study, lead, data_set, csv_file("bad.csv", text))
+        review_files.import_ratings(study, lead, data_set, csv_file("bad.csv", text))
     with pytest.raises(NotFoundError, match=r"No generated report of set was rated yet"):
         review_results.results(study, lead, data_set)

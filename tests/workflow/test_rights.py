@@ -77,7 +77,9 @@ from workbench.workflow import (
     raters,
     reference,
     review,
+    review_files,
     review_results,
+    reviewing,
     revise,
     rounds,
     run,
@@ -229,7 +231,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> World:
     pairs.write_text("study_id,reference,generated\ns1,Pneumothorax.,Clear.\n")
     known_pairs = systems.add_data_set(study, lara, pairs)
     systems.add_systems(study, lara, known_pairs, [systems.System(pairs)])
-    review_results.import_ratings(study, lara, known_pairs, _ratings(aside))
+    review_files.import_ratings(study, lara, known_pairs, _ratings(aside))
     more = aside / "b.csv"
     more.write_text("study_id,reference,generated\ns2,Clear.,Clear lungs.\n")
     reviewed = systems.add_data_set(study, lara, more)
@@ -524,16 +526,17 @@ CALLS = {
     "reference.summarize": Call(lambda w, a: reference.summarize(w.study, a, w.vote), set(), EVERYBODY),
     "reference.votes_of": Call(lambda w, a: reference.votes_of(w.study, a, w.vote), set(), EDITORS | JUDGES),
     "review.close_review": Call(lambda w, a: review.close_review(w.study, a, _in_review(w)), LEADS),
-    "review.desks": Call(lambda w, a: review.desks(w.study, a), RATERS | JUDGES),
-    "review.open_item": Call(lambda w, a: review.open_item(w.study, a, "review-1", 0), {"Reva"}),
+    "reviewing.desks": Call(lambda w, a: reviewing.desks(w.study, a), RATERS | JUDGES),
+    "reviewing.open_item": Call(lambda w, a: reviewing.open_item(w.study, a, "review-1", 0), {"Reva"}),
+    "review.offers": Call(lambda w, a: review.offers(w.study, a), **_results(LEADS)),
     "review.open_review": Call(lambda w, a: review.open_review(w.study, a, _data_set(w), reviewers=["Otto"]), LEADS),
     "review.progress": Call(lambda w, a: review.progress(w.study, a), EDITORS),
-    "review.rate": Call(lambda w, a: review.rate(w.study, a, "review-1", 0, Judgement(3)), {"Reva"}),
-    "review_results.export_ratings": Call(
-        lambda w, a: review_results.export_ratings(w.study, a, _data_set(w), w.out("csv")), **_results(EDITORS)
+    "reviewing.rate": Call(lambda w, a: reviewing.rate(w.study, a, "review-1", 0, Judgement(3)), {"Reva"}),
+    "review_files.export_ratings": Call(
+        lambda w, a: review_files.export_ratings(w.study, a, _data_set(w), w.out("csv")), **_results(EDITORS)
     ),
-    "review_results.import_ratings": Call(
-        lambda w, a: review_results.import_ratings(w.study, a, _data_set(w), _ratings(w.folder)), EDITORS
+    "review_files.import_ratings": Call(
+        lambda w, a: review_files.import_ratings(w.study, a, _data_set(w), _ratings(w.folder)), EDITORS
     ),
     "review_results.results": Call(lambda w, a: review_results.results(w.study, a, _data_set(w)), **_system_scores()),
     "revise.try_prompt": Call(lambda w, a: revise.try_prompt(w.study, a, w.candidate, w.score), **_results(EDITORS)),
@@ -638,7 +641,7 @@ VALUES_ONLY = {  # they tell of nothing but what they are given
     "passwords.hash_password", "passwords.new_code", "passwords.password_fits", "passwords.require_password",
     "trust.make_pairs", "trust_files.judge_words", "trust_files.picture", "trust_files.trust_json", "trust_files.words",
     "trust_files.write_trust",
-    "reference.truth_codes", "review.shown", "review.text_hash",
+    "reference.truth_codes", "review_texts.shown", "review_texts.text_hash",
     "votes.items_of", "revise.with_finding", "revise.with_guidance", "roster.told",
     "run.key_of", "metrics.told_direction",
     "score.arrays", "score.prediction_codes", "slow_down.wait_after", "study.current_user",
@@ -665,7 +668,9 @@ PRACTICE = {"practice.check", "practice.load"}  # reports outside the study that
 AFTER_ASKING = {"run.execute", "splits.reports_of"}  # they go on with what a call that asks has handed out
 INNER = {  # parts of the calls above, which ask; nothing outside the workflow uses them
     "annotate.own_report", "judging.judge_pairs",
-    "benchmarks.keep", "review.view_of", "doubted.put_forward", "extracting.ask", "extracting.codes_of",
+    "benchmarks.keep", "review.view_of", "review_pairs.check_closed", "review_pairs.rated_pairs",
+    "review_texts.reviewed_texts", "review_texts.task_of", "doubted.put_forward", "extracting.ask",
+    "extracting.codes_of",
     "extracting.mentions_of", "first_look.first_look_in", "first_look.seal", "first_look.unsealed", "first_look.whole",
     "roster.require_standing", "rounds.close_in", "run.label_texts",
     "ran_score.reading_of", "ran_score.texts_of", "slow_down.count", "slow_down.forgive",

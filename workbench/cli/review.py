@@ -10,7 +10,9 @@ from workbench.cli.options import AsOption, EncodingOption, JsonOption, StudyOpt
 from workbench.cli.output import Output, figure, table
 from workbench.cli.scoring import opened_with
 from workbench.domain.reviews import RATINGS, Fault
-from workbench.workflow import review, review_results
+from workbench.evaluation.marking import COEFFICIENTS, MarksAgreement
+from workbench.evaluation.numbers import Figure
+from workbench.workflow import review, review_files, review_results
 from workbench.workflow.review import Progress, ReviewView
 from workbench.workflow.review_results import Outcome, SystemReview
 
@@ -122,7 +124,7 @@ def export_command(
     Example:
       workbench review export iu -o ratings.csv
     """
-    rows = review_results.export_ratings(*opened_with(study, as_name, data_set, task), out)
+    rows = review_files.export_ratings(*opened_with(study, as_name, data_set, task), out)
     Output(as_json).answer({"file": str(out), "rows": rows}, f"{out}: {rows:,} ratings.")
 
 
@@ -147,7 +149,7 @@ def import_command(
       workbench review import ratings.csv --data-set iu
     """
     opened, actor, known = opened_with(study, as_name, data_set, task)
-    done = review_results.import_ratings(opened, actor, known, file, encoding=encoding)
+    done = review_files.import_ratings(opened, actor, known, file, encoding=encoding)
     Output(as_json).answer(
         {
             "data_set": known.name,
@@ -203,6 +205,7 @@ def outcome_json(found: Outcome) -> dict[str, object]:
             for one in found.systems
         ],
         "agreement": found.agreement.as_json(),
+        "fault_agreement": found.marks.as_json(),
         "metrics": [
             {
                 "id": each.metric.id,
@@ -222,8 +225,12 @@ def _shown(found: Outcome) -> list[Table | str]:
         (one.system, figure(one.rating, 2), one.rating.n, *one.given, figure(one.per_report, 2))
         for one in found.systems
     ]
-    figures = {"alpha (ordinal)": agreement.alpha, "equal": agreement.percent, "within one": agreement.within_one}
-    told = ", ".join(f"{name} {figure(value)}" for name, value in figures.items())
+    figures = {
+        "Krippendorff's alpha (ordinal)": agreement.alpha,
+        "equal": agreement.percent,
+        "within one": agreement.within_one,
+    }
+    told = ", ".join(f"{name} {_told(value)}" for name, value in figures.items())
     columns = ["system", "mean rating (95 %)", "studies", *map(str, RATINGS), "faults a report (95 %)"]
     shown: list[Table | str] = [
         table(f"{found.data_set.name}, {found.data_set.task}: 5 is as good as the reference", columns, systems),
@@ -236,6 +243,7 @@ def _shown(found: Outcome) -> list[Table | str]:
     faults = [row for one in found.systems for row in _faults(one)]
     if faults:
         shown.append(table("Faults marked", ["system", "finding", *(fault.value for fault in Fault)], faults))
+        shown += _marks(found.marks)
     if found.metrics:
         rows = [
             (
@@ -252,6 +260,34 @@ def _shown(found: Outcome) -> list[Table | str]:
     else:
         shown.append(f"No agreement with metrics: {found.no_metrics}")
     return shown
+
+
+def _marks(found: MarksAgreement) -> list[Table | str]:
+    rows = [
+        (
+            row.finding_id if row.fault is None else "",
+            row.fault.value if row.fault else "any",
+            f"{row.marked} of {row.ratings}",
+            row.texts,
+            *(figure(value, 2) for value in row.figures().values()),
+        )
+        for row in found.rows
+    ]
+    means = [f"{COEFFICIENTS[name]} {_told(value)}, n {value.n}" for name, value in found.overall.items()]
+    why = sorted({value.reason for row in found.rows for value in row.figures().values() if not value.defined})
+    return [
+        table(
+            "Agreement of the reviewers on faults (95 %)",
+            ["finding", "fault", "marked in", "texts rated twice", *COEFFICIENTS.values()],
+            rows,
+        ),
+        *([f"A dash is undefined: {'; '.join(why)}."] if why else []),
+        f"{found.ground}: {'; '.join(means)}.",
+    ]
+
+
+def _told(value: Figure) -> str:
+    return figure(value, 2) if value.defined else f"- ({value.reason})"
 
 
 def _faults(one: SystemReview) -> list[tuple[object, ...]]:

@@ -16,7 +16,7 @@ import streamlit as st
 from workbench.domain.findings import Finding
 from workbench.domain.reviews import OTHER, RATINGS, Fault, Judgement, marks_as_json
 from workbench.ui.rating_board import finding_help
-from workbench.workflow.review import LONGEST_COMMENT, Task
+from workbench.workflow.reviewing import LONGEST_COMMENT, Task
 
 DESK = "review.desk"
 _HEARD = "review.heard"

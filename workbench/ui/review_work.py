@@ -9,13 +9,13 @@ import streamlit as st
 
 from workbench.domain.reviews import Judgement
 from workbench.errors import WorkbenchError
-from workbench.ui import review_desk, state, widgets
+from workbench.ui import review_desk, review_panel, state, widgets
 from workbench.ui.rating import duration
 from workbench.ui.rating_state import IDLE, acting
 from workbench.ui.review_desk import Press
 from workbench.ui.undisturbed import undisturbed
-from workbench.workflow import review
-from workbench.workflow.review import Desk
+from workbench.workflow import reviewing
+from workbench.workflow.reviewing import Desk
 
 _CLOCK = "review.clock"
 _REFUSED = "review.refused"
@@ -49,14 +49,14 @@ def desk(here: state.Here) -> None:
     """Draw the report at hand of the reviewer's open review, the way through them, and what has been said of it."""
     hear(here)  # what arrived while an earlier press was being worked off
     tell_refused()
-    held = review.desks(here.study, here.actor)
+    held = reviewing.desks(here.study, here.actor)
     if not held:
         st.success("The review has been closed meanwhile. Thank you.", icon=":material/done_all:")
         return
     at = _chosen(held)
     place = _place(here, at)
     _way(here, at, place)
-    task = review.open_item(here.study, here.actor, at.name, place)
+    task = reviewing.open_item(here.study, here.actor, at.name, place)
     on = _on(here, at, place)
     _seconds(on, task.own)
     review_desk.draw(on, task, here.study.label_set.findings, _saved(task.own.at), lambda: hear(here))
@@ -102,6 +102,7 @@ def _way(here: state.Here, at: Desk, place: int) -> None:
                 args=(here, at, there),
                 help="In your own order of reports; what you said is saved already.",
             )
+        review_panel.beside_desk(here)
     if at.done == total:
         with st.container(key="review_done"):
             st.success(
@@ -171,14 +172,14 @@ def _take(here: state.Here, press: Press) -> None:
         st.session_state[_REFUSED] = f"The last click of {person} was not saved: they are not signed in here any more."
         return
     if press.what == "next":
-        held = next((desk for desk in review.desks(here.study, actor) if desk.name == name), None)
+        held = next((desk for desk in reviewing.desks(here.study, actor) if desk.name == name), None)
         if held is not None:
             st.session_state[_key(here, name)] = held.after(place)
         return
-    own = review.open_item(here.study, actor, name, place).own
+    own = reviewing.open_item(here.study, actor, name, place).own
     said = press.said(own)
     spent = _seconds(press.on, own)
-    review.rate(here.study, actor, name, place, Judgement(said.rating, said.marks, said.comment, spent))
+    reviewing.rate(here.study, actor, name, place, Judgement(said.rating, said.marks, said.comment, spent))
 
 
 def _seconds(on: str, own: Judgement) -> float:

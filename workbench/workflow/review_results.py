@@ -1,54 +1,33 @@
-"""What radiologists' review of generated reports found, once it is closed; ratings made elsewhere come in here.
+"""What radiologists' review of generated reports found, once it is closed (``review_pairs`` says which ratings stand).
 
-A rating goes with the text that was read. Where a system has submitted another text for the study since, its rating is
-kept and counted apart, and enters no number; where two systems wrote the same, it counts for both, and once for the
-agreement of the reviewers and for that of the metrics with them.
+For the agreement of the reviewers, and for that of the metrics with them, what two systems wrote alike counts once.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
-from pathlib import Path
-from sqlite3 import Connection
 
 import numpy as np
 
-from workbench.domain.actors import Actor, Role
+from workbench.domain.actors import Actor
 from workbench.domain.reviews import OTHER, SCALE_SIZE, Fault, Judgement
-from workbench.errors import ConflictError, InputError, NotFoundError, WorkbenchError
+from workbench.errors import NotFoundError, WorkbenchError
 from workbench.evaluation.correlation import Correlation, correlation
 from workbench.evaluation.intervals import Numbers
+from workbench.evaluation.marking import MarksAgreement, marks_agreement
 from workbench.evaluation.numbers import Figure
 from workbench.evaluation.reviewing import ReviewerAgreement, reviewer_agreement, system_means
-from workbench.formats.exports import form_of, write_table
-from workbench.formats.ratings import columns, faults_text, read_ratings
 from workbench.metrics.base import Metric
 from workbench.storage import leaderboard as system_store
 from workbench.storage import reviews as store
 from workbench.storage.leaderboard import DataSetRecord, StudyText
-from workbench.storage.reviews import Place, RatedElsewhere
+from workbench.storage.reviews import Place
 from workbench.workflow.blindness import require_no_review, require_sighted
-from workbench.workflow.export import refuse_own_file
 from workbench.workflow.leaderboard import leaderboard
-from workbench.workflow.review import ReviewView, shown, text_hash, view_of
+from workbench.workflow.review import ReviewView, view_of
+from workbench.workflow.review_pairs import IMPORTED, RatedPair, check_closed, rated_pairs
 from workbench.workflow.study import Study
 
-IMPORTED = "imported"
 RATING = "rating"
-
-
-@dataclass(frozen=True, slots=True)
-class RatedPair:
-    """What one reviewer said of what one system wrote for one study. ``source`` is the review's name or "imported"."""
-
-    study_id: str
-    patient_id: str
-    system: str
-    reviewer: str
-    judgement: Judgement
-    source: str
-    place: Place
-    current: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,21 +74,12 @@ class Outcome:
     systems: tuple[SystemReview, ...]
     reviewers: Mapping[str, int]
     agreement: ReviewerAgreement
+    marks: MarksAgreement
     metrics: tuple[MetricAgreement, ...]
     no_metrics: str
     imported: int
     outdated: int
     patients_known: bool
-
-
-@dataclass(frozen=True, slots=True)
-class Imported:
-    """What an import of ratings brought."""
-
-    data_set: DataSetRecord
-    ratings: int
-    systems: tuple[str, ...]
-    reviewers: tuple[str, ...]
 
 
 def results(
@@ -137,8 +107,8 @@ def results(
     require_sighted(study, actor, "see what reviewers said")
     require_no_review(study, actor, "see what reviewers said")
     with study.database.snapshot() as conn:
-        _check_closed(conn, data_set)
-        every = _rated_pairs(conn, data_set)
+        check_closed(conn, data_set)
+        every = rated_pairs(conn, data_set)
         studies = system_store.studies(conn, data_set.hash)
         reviews = tuple(view_of(conn, review) for review in store.list_all(conn, data_set.hash))
     pairs = [pair for pair in every if pair.current]
@@ -154,6 +124,7 @@ def results(
         _systems(pairs, studies),
         {name: sum(p.reviewer == name for p in pairs) for name in _names(p.reviewer for p in pairs)},
         _agreement(pairs),
+        _marks(pairs, (*study.label_set.ids, OTHER)),
         agree,
         why,
         sum(pair.source == IMPORTED for pair in pairs),
@@ -175,141 +146,6 @@ def rated_data_sets(study: Study, data_sets: Sequence[DataSetRecord]) -> list[Da
                 or store.latest(conn, [review.hash for review in store.list_all(conn, each.hash)])
             )
         ]
-
-
-def export_ratings(study: Study, actor: Actor, data_set: DataSetRecord, path: Path, *, form: str | None = None) -> int:
-    """Write every rating of a data set, one row per study, system and reviewer, and return how many rows.
-
-    Also those whose text was replaced since; ``current`` tells them apart.
-
-    Raises:
-        ConflictError: a review of the data set is open.
-        RightsError: as ``results``, or the person is no lead or admin.
-    """
-    actor.require(Role.LEAD, Role.ADMIN, to="export ratings")
-    require_sighted(study, actor, "export ratings")
-    require_no_review(study, actor, "export ratings")
-    written = form_of(path, form)
-    refuse_own_file(study, path)
-    with study.database.snapshot() as conn:
-        _check_closed(conn, data_set)
-        pairs = _rated_pairs(conn, data_set)
-    findings = (*study.label_set.ids, OTHER)
-    rows = (
-        (
-            pair.study_id,
-            pair.system,
-            pair.reviewer,
-            pair.judgement.rating,
-            *(faults_text(pair.judgement.marks, finding) for finding in findings),
-            pair.judgement.comment or None,
-            pair.patient_id,
-            pair.judgement.seconds,
-            pair.judgement.at,
-            pair.source,
-            int(pair.current),
-        )
-        for pair in pairs
-    )
-    return write_table(path, columns(study.label_set), rows, written)
-
-
-def import_ratings(
-    study: Study, actor: Actor, data_set: DataSetRecord, path: Path, *, encoding: str = "utf-8"
-) -> Imported:
-    """Take in ratings that were made elsewhere, all of a file or none; they are marked as imported.
-
-    A later rating of the same study, system and reviewer takes the place of an earlier one; what was rated here stands
-    before what is imported.
-
-    Raises:
-        InputError: the file cannot be read as said, or names a system, or a study of it, that is not here.
-        RightsError: the person is no lead or admin.
-    """
-    actor.require(Role.LEAD, Role.ADMIN, to="import ratings")
-    read = read_ratings(path, study.label_set, encoding=encoding)
-    with study.writing(actor) as conn:
-        last = {s.system: s.id for s in system_store.submissions(conn, data_set.hash)}
-        texts = {system: system_store.texts(conn, number) for system, number in last.items()}
-        for rating in read:
-            if rating.system not in last:
-                raise InputError(
-                    f"{path}: {data_set.name} has no system called {rating.system}; it has {', '.join(last)}."
-                )
-            if texts[rating.system].get(rating.study_id) is None:
-                raise InputError(
-                    f"{path}: {rating.system} has no report of study {rating.study_id} in {data_set.name}, so there is "
-                    "none that can have been rated."
-                )
-        store.add_imported(
-            conn,
-            data_set.hash,
-            [RatedElsewhere(last[rating.system], rating) for rating in read],
-            file=path.name,
-            actor=actor.name,
-            at=datetime.now(UTC),
-        )
-    return Imported(data_set, len(read), _names(r.system for r in read), _names(r.reviewer for r in read))
-
-
-def _rated_pairs(conn: Connection, data_set: DataSetRecord) -> list[RatedPair]:
-    """Return the last rating of each study, system and reviewer, by system, study and reviewer."""
-    patients = {s.id: s.patient_id for s in system_store.studies(conn, data_set.hash)}
-    read = _Reader(conn, data_set)
-    found: dict[tuple[str, str, str], RatedPair] = {}
-
-    def keep(of: tuple[str, int], study_id: str, reviewer: str, judgement: Judgement, source: str) -> None:
-        (system, submission), place = of, read.place(of[1], study_id)
-        last = read.last.get(system, submission)
-        pair = RatedPair(
-            study_id,
-            patients[study_id],
-            system,
-            reviewer,
-            judgement,
-            source,
-            place,
-            current=last == submission or read.place(last, study_id) == place,
-        )
-        key = system, study_id, reviewer
-        if pair.current or key not in found or not found[key].current:
-            found[key] = pair
-
-    for one in store.imported(conn, data_set.hash):
-        rating = one.rating
-        keep((rating.system, one.submission_id), rating.study_id, rating.reviewer, rating.judgement, IMPORTED)
-    reviews = {review.hash: review for review in store.list_all(conn, data_set.hash)}
-    for said in store.latest(conn, list(reviews)):
-        review = reviews[said.review_hash]
-        for of in review.submissions if said.judgement.rating else ():
-            if read.place(of[1], said.place[0]) == said.place:
-                keep(of, said.place[0], said.reviewer, said.judgement, review.name)
-    return [found[key] for key in sorted(found)]
-
-
-class _Reader:
-    """What the submissions of a data set say, each read from the database once."""
-
-    def __init__(self, conn: Connection, data_set: DataSetRecord) -> None:
-        self.last = {s.system: s.id for s in system_store.submissions(conn, data_set.hash)}
-        self._conn, self._task = conn, data_set.task
-        self._texts: dict[int, dict[str, str | None]] = {}
-
-    def place(self, submission: int, study_id: str) -> Place:
-        """Return the study and the hash of what is shown of it; a hash of its own where there is no report."""
-        if submission not in self._texts:
-            self._texts[submission] = system_store.texts(self._conn, submission)
-        text = self._texts[submission].get(study_id)
-        return study_id, "" if text is None else text_hash(shown(text, self._task))
-
-
-def _check_closed(conn: Connection, data_set: DataSetRecord) -> None:
-    for review in store.open_reviews(conn):
-        if review.data_set_hash == data_set.hash:
-            raise ConflictError(
-                f"{review.name} of {data_set.name} is open: nobody sees ratings before it is closed "
-                f"(`workbench review close {data_set.name}`)."
-            )
 
 
 def _names(names: Iterable[str]) -> tuple[str, ...]:
@@ -342,21 +178,38 @@ def _systems(pairs: Sequence[RatedPair], studies: Sequence[StudyText]) -> tuple[
     return tuple(sorted(found, key=lambda one: (-(one.rating.value or 0.0), one.system)))
 
 
-def _by_text(pairs: Sequence[RatedPair]) -> dict[Place, dict[str, int]]:
-    """Return the ratings of each text by reviewer; the same text of two systems is one."""
-    found: dict[Place, dict[str, int]] = {}
+def _by_text(pairs: Sequence[RatedPair]) -> dict[Place, dict[str, Judgement]]:
+    """Return what was said of each rated text by reviewer; the same text of two systems is one."""
+    found: dict[Place, dict[str, Judgement]] = {}
     for p in pairs:
         if p.judgement.rating is not None:
-            found.setdefault(p.place, {}).setdefault(p.reviewer, p.judgement.rating)
+            found.setdefault(p.place, {}).setdefault(p.reviewer, p.judgement)
     return found
 
 
 def _agreement(pairs: Sequence[RatedPair]) -> ReviewerAgreement:
-    reviewers = _names(p.reviewer for p in pairs)
-    patients = {p.place: p.patient_id for p in pairs}
-    by_text = _by_text(pairs)
-    ratings = [[said.get(reviewer, np.nan) for reviewer in reviewers] for said in by_text.values()]
-    return reviewer_agreement(ratings, [patients[place] for place in by_text])
+    reviewers, by_text = _names(p.reviewer for p in pairs), _by_text(pairs)
+    ratings = np.full((len(by_text), len(reviewers)), np.nan)
+    for i, said in enumerate(by_text.values()):
+        for name, judgement in said.items():
+            ratings[i, reviewers.index(name)] = judgement.rating
+    return reviewer_agreement(ratings, _patients(pairs, by_text))
+
+
+def _marks(pairs: Sequence[RatedPair], finding_ids: Sequence[str]) -> MarksAgreement:
+    reviewers, by_text = _names(p.reviewer for p in pairs), _by_text(pairs)
+    marks = np.full((len(by_text), len(finding_ids), len(Fault), len(reviewers)), np.nan)
+    for i, said in enumerate(by_text.values()):
+        for name, judgement in said.items():
+            marks[i, ..., reviewers.index(name)] = [
+                [fault in judgement.marks.get(finding, ()) for fault in Fault] for finding in finding_ids
+            ]
+    return marks_agreement(finding_ids, marks, _patients(pairs, by_text))
+
+
+def _patients(pairs: Sequence[RatedPair], places: Iterable[Place]) -> list[str]:
+    of = {p.place: p.patient_id for p in pairs}
+    return [of[place] for place in places]
 
 
 def _with_metrics(
@@ -379,7 +232,9 @@ def _with_metrics(
     scored = {p.place: p for p in reversed(pairs) if p.study_id in column}
     places = [place for place in by_text if place in scored]
     patients = [scored[place].patient_id for place in places]
-    means: Numbers = np.array([np.mean(list(by_text[place].values())) for place in places], dtype=np.float64)
+    means: Numbers = np.array(
+        [np.mean([said.rating or np.nan for said in by_text[place].values()]) for place in places], dtype=np.float64
+    )
     at = [(row[scored[place].system], column[place[0]]) for place in places]
     found = []
     for each in board.columns:
