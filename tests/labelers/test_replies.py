@@ -209,14 +209,26 @@ def test_what_the_server_says_of_a_reply_is_kept() -> None:
     )  # fmt: skip
 
 
-def test_half_characters_are_kept_as_question_marks_since_no_file_can_hold_them() -> None:
-    entry = '{"finding": "effusion", "state": "present", "evidence": "left \\ud800"}'
+def test_characters_that_no_file_can_hold_are_kept_as_json_spells_them() -> None:
+    entry = '{"finding": "effusion", "state": "present", "evidence": "left \\ud800\\u0000"}'
     completion = Completion(f'{{"findings": [{entry}]}}', reasoning="\ud800", model="\udfff", request_id="\ud800")
     extraction = read_reply(completion, LABEL_SET, ReplyForm.MENTIONED)
-    assert extraction.mentions["effusion"].evidence == "left ?"
-    assert (extraction.reasoning, extraction.served_model, extraction.request_id) == ("?", "?", "?")
+    assert extraction.mentions["effusion"].evidence == "left \\ud800\\u0000"
+    kept = extraction.reasoning, extraction.served_model, extraction.request_id
+    assert kept == ("\\ud800", "\\udfff", "\\ud800")
     named = read('{"findings": [{"finding": "\\ud800", "state": "present", "evidence": ""}]}')
-    assert named.detail == "'?' is no finding of the label set."
+    assert named.detail == "'\\\\ud800' is no finding of the label set."
+
+
+@pytest.mark.parametrize(("odd", "spelled"), [("\0", "\\u0000"), ("\ud800", "\\ud800"), ("\udc80", "\\udc80")])
+def test_a_reply_with_a_character_that_no_text_has_is_malformed_and_kept(odd: str, spelled: str) -> None:
+    extraction = read(listed({"finding": "effusion", "state": "present", "evidence": "left"}).replace("left", odd))
+    assert (extraction.status, extraction.mentions) == (ExtractionStatus.MALFORMED, {})
+    assert "holds a NUL or half a character" in extraction.detail
+    assert f'"evidence": "{spelled}"' in extraction.raw
+    assert (
+        read("<think>" + odd + "</think>" + listed()).status is ExtractionStatus.OK
+    )  # what is never read does no harm
 
 
 def test_a_reply_of_many_wrong_names_is_told_in_a_few_words() -> None:

@@ -42,6 +42,8 @@ def test_one_server_is_written_in_one_way(given: str, kept: str) -> None:
         ("http://sérver/v1", "is no address"),
         ("http://sk-secret@server/v1", "holds a name or a key"),
         ("http://me:sk-secret@server/v1", "holds a name or a key"),
+        ("http://server/sk-secret@host/v1", 'has a "@" or a backslash in its path'),
+        ("http://server\\v1", "has a "),
         ("http://server/v1?key=sk-secret", 'behind a "?"'),
         ("http://server/v1#sk-secret", 'behind a "?"'),
         ("http://server/v1/chat/completions", "ends in /chat/completions"),

@@ -310,16 +310,24 @@ def test_no_variable_of_the_environment_leads_elsewhere(
         monkeypatch.delenv(name, raising=False)
     for name in ("OPENAI_API_KEY", "OPENAI_ADMIN_KEY", "ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN"):
         monkeypatch.setenv(name, "sk-of-the-environment")
+    for name in ("OPENAI_CUSTOM_HEADERS", "ANTHROPIC_CUSTOM_HEADERS"):
+        headers = ("X-Gateway", "Authorization", "x-api-key", "User-Agent", "OpenAI-Beta")
+        monkeypatch.setenv(name, "\n".join(f"{header}: sk-of-the-environment" for header in headers))
+    for name in ("OPENAI_ORG_ID", "OPENAI_PROJECT_ID", "OPENAI_WEBHOOK_SECRET", "ANTHROPIC_WEBHOOK_SIGNING_KEY"):
+        monkeypatch.setenv(name, "sk-of-the-environment")
     monkeypatch.setenv("ANTHROPIC_OPEN_TELEMETRY", "true")
     monkeypatch.setenv("OTEL_EXPORTER_OTLP_ENDPOINT", f"http://{bait[0]}")
     netrc = tmp_path / "netrc"
     netrc.write_text("machine 127.0.0.1\nlogin user\npassword sk-of-the-environment\n")
     monkeypatch.setenv("NETRC", str(netrc))
     server = start_fault_server()
-    assert "pneumothorax" in asyncio.run(ask(made(provider, f"{server.url}")))
+    assert "pneumothorax" in asyncio.run(ask(made(provider, f"{server.url}", key="sk-1")))
     log = server.log()
     assert log["calls"] == 1
     assert "sk-of-the-environment" not in str(log["last"])
+    sent = log["last"]["headers"]
+    assert "sk-1" in (sent.get("x-api-key") or sent["authorization"])
+    assert not {"x-gateway", "openai-organization", "openai-project", "openai-beta"} & sent.keys()
     with pytest.raises(RightsError):
         PROVIDERS[provider][0](settings(None), key="sk-1", egress=Egress())
 

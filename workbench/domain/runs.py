@@ -154,6 +154,7 @@ class Extraction:
     flags: Mapping[Flag, tuple[str, ...]] = field(default_factory=dict)  # finding ids; none: the whole reply
     written_tokens: int | None = None  # of the input tokens, those that were written to the server's cache
     batch: str = ""  # the provider's name of the batch it came in; "" for a call
+    lost: int = 0  # calls for it that brought no reply, and of which nobody said what they took
 
     def state(self, finding_id: str) -> State | None:
         """Return the state of a finding, or None where the extraction failed."""
@@ -164,17 +165,8 @@ class Extraction:
 
 
 @dataclass(frozen=True, slots=True)
-class Failure:
-    """That a text brought no reply at all. It is no extraction: the run goes on, and going on with it asks again."""
-
-    trouble: str  # models.base.Trouble, or "error" where something else went wrong
-    detail: str  # a sentence; it never repeats the report
-    calls: int = 1  # how many were made in vain
-
-
-@dataclass(frozen=True, slots=True)
 class Usage:
-    """Tokens that extractions took. What came without token counts is only counted, in ``unknown``.
+    """Tokens that extractions took, and calls that brought none. What came without token counts is only counted.
 
     Those named ``batch_...`` are the ones among the others that came in batches, which cost less.
     """
@@ -183,12 +175,13 @@ class Usage:
     input_tokens: int = 0  # cached ones included
     output_tokens: int = 0
     cached_tokens: int = 0
-    unknown: int = 0  # replies whose server did not say
+    unknown: int = 0  # replies whose server did not say; they are taken to cost as much as the others
     written_tokens: int = 0  # of the input, written to the server's cache
     batch_input_tokens: int = 0
     batch_output_tokens: int = 0
     batch_cached_tokens: int = 0
     batch_written_tokens: int = 0
+    lost: int = 0  # calls that brought no reply, and of which nobody said what they took: in no sum, perhaps paid for
 
     def __add__(self, other: "Usage") -> "Usage":
         """Return both together."""
@@ -201,6 +194,16 @@ class Usage:
 
 
 _COUNTS = attrgetter(*Usage.__slots__)
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """That a text brought no reply at all. It is no extraction: the run goes on, and going on with it asks again."""
+
+    trouble: str  # models.base.Trouble, or "error" where something else went wrong
+    detail: str  # a sentence; it never repeats the report
+    calls: int = 1  # how many were made in vain
+    usage: Usage = Usage()  # what its server said they took all the same; ``lost`` are those it said nothing of
 
 
 @dataclass(frozen=True, slots=True)

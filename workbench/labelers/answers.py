@@ -32,8 +32,9 @@ class Members:
 
 
 def storable(text: str) -> str:
-    """Return a text as it can be kept: halves of characters, which JSON can spell and no file can hold, become "?"."""
-    return text if text.isascii() else text.encode("utf-8", "replace").decode("utf-8")
+    """Return a text as it can be kept: a NUL or half a character is spelled as JSON spells it, "\\u0000", "\\ud800"."""
+    whole = text if text.isascii() else text.encode("utf-8", "backslashreplace").decode("utf-8")
+    return whole.replace("\0", "\\u0000")
 
 
 def object_in(completion: Completion) -> Members:
@@ -47,9 +48,11 @@ def object_in(completion: Completion) -> Members:
         AnswerError: it is none.
     """
     _check_finish(completion)
-    parted = part(storable(completion.text))
+    parted = part(completion.text)
     if not parted.ended:
         raise malformed("The model's reasoning does not end, so that there is no answer.")
+    if storable(parted.answer) != parted.answer:
+        raise malformed("The reply holds a NUL or half a character, which no JSON holds unless it is spelled out.")
     try:
         return _parsed(parted.answer)
     except RecursionError:

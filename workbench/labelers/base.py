@@ -1,6 +1,6 @@
 """What every labeler can do."""
 
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from workbench.domain.runs import Extraction, LabelerSettings
 
@@ -22,4 +22,13 @@ class Labeler(Protocol):
 
     async def close(self) -> None:
         """Give back what it holds; nothing may be labelled afterwards."""
+        ...
+
+
+@runtime_checkable
+class Estimating(Protocol):
+    """A labeler that tells about how many tokens it sends for a text, before it sends them."""
+
+    def tokens(self, text: str) -> int:
+        """Return an estimate of prompt and report together."""
         ...

@@ -7,7 +7,7 @@ from typing import TypeVar
 
 from workbench.domain.findings import LabelSet
 from workbench.domain.prompts import Prompt
-from workbench.domain.runs import Extraction, ExtractionStatus, Flag, LabelerSettings
+from workbench.domain.runs import Extraction, ExtractionStatus, Flag, LabelerSettings, Usage
 from workbench.errors import WorkbenchError
 from workbench.labelers.evidence import EvidenceChecker
 from workbench.labelers.replies import answer_of, read_reply
@@ -127,8 +127,17 @@ class LanguageModelLabeler:
         """Return what becomes of a reply that cannot be used: the second one, or the first when none came."""
         try:
             second = await self._ask((*messages, *_asking_again(first)))
-        except WorkbenchError:  # it was paid for and stands; what is wrong with the server, the next call will tell
-            return replace(first, detail=f"{first.detail} Asked again, the model gave no reply.")
+        except WorkbenchError as error:  # it stands, being paid for; what is wrong with the server, the next will tell
+            took = (error.usage if isinstance(error, CallError) else None) or Usage()
+            return replace(
+                first,
+                detail=f"{first.detail} Asked again, the model gave no reply.",
+                input_tokens=_more(first.input_tokens, took.input_tokens),
+                output_tokens=_more(first.output_tokens, took.output_tokens),
+                cached_tokens=_more(first.cached_tokens, took.cached_tokens),
+                written_tokens=_more(first.written_tokens, took.written_tokens),
+                lost=first.lost + took.lost,
+            )
         return replace(
             second,
             input_tokens=_sum(first.input_tokens, second.input_tokens),
@@ -136,6 +145,7 @@ class LanguageModelLabeler:
             cached_tokens=_sum(first.cached_tokens, second.cached_tokens),
             written_tokens=_sum(first.written_tokens, second.written_tokens),
             latency=_sum(first.latency, second.latency),
+            lost=first.lost + second.lost,
             unrepaired=first.raw,
             flags={Flag.REPAIRED: (), **second.flags},
         )
@@ -173,6 +183,10 @@ def _asking_again(first: Extraction) -> tuple[Message, Message]:
         "one JSON object on a single line and nothing else."
     )
     return Message(Role.ASSISTANT, shown or "(no answer)"), Message(Role.USER, complaint)
+
+
+def _more(own: int | None, more: int) -> int | None:
+    return None if own is None else own + more
 
 
 def _sum(first: N | None, second: N | None) -> N | None:

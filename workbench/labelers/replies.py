@@ -67,6 +67,7 @@ def read_reply(completion: Completion, label_set: LabelSet, form: ReplyForm) -> 
         served_model=storable(completion.model)[:_SAID],
         finish_reason=storable(completion.finish_reason)[:_SAID],
         constraint=completion.constraint,
+        lost=completion.lost,
         reasoning=reasoning,
         flags={Flag.LISTED_TWICE: tuple(twice)} if twice else {},
     )

@@ -23,7 +23,8 @@ def checked_address(settings: LabelerSettings) -> str:
     """Return the address of a labeler's server, written in one way: host in lower case, no "/" at the end.
 
     Raises:
-        InputError: it is no address of a server, holds a name or key, or has more at its end than it should.
+        InputError: it is no address of a server, holds a name or key, or has more at its end than it should; names the
+            labeler.
     """
     given = settings.base_url or ""
     parts, port = _split(given)
@@ -33,6 +34,8 @@ def checked_address(settings: LabelerSettings) -> str:
         raise _wrong(settings, "holds a name or a key; take it out and name the key's variable as api_key_env")
     if parts.query or parts.fragment:
         raise _wrong(settings, 'has something behind a "?" or "#"; take it out')
+    if "@" in parts.path or "\\" in given:
+        raise _wrong(settings, 'has a "@" or a backslash in its path, where no server has one; take it out')
     path = parts.path.rstrip("/")
     for end in _ADDED[settings.kind]:
         if path.endswith(end):

@@ -3,21 +3,13 @@
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Annotated, Any
 
-from pydantic import BaseModel, JsonValue
+from pydantic import BaseModel
 
 from workbench.domain.runs import LabelerSettings
 from workbench.errors import InputError
 from workbench.models.base import Completion, Constraint, Finish, Message, Role
-from workbench.models.calls import (
-    LOOSE,
-    ClientErrors,
-    Count,
-    Name,
-    as_text,
-    needed_model,
-    part_of,
-    read_body,
-)
+from workbench.models.bodies import LOOSE, Count, Name, Text, Tokens, as_text, part_of, read_answer, read_body
+from workbench.models.calls import ClientErrors, needed_model
 from workbench.models.client_model import ClientModel
 
 if TYPE_CHECKING:
@@ -39,9 +31,9 @@ class _Usage(BaseModel):
 
 class _Block(BaseModel):
     type: Name = ""
-    text: str = ""
-    thinking: str = ""
-    input: JsonValue = None
+    text: Text = ""
+    thinking: Text = ""
+    input: Any = None
 
 
 class _Answer(BaseModel):
@@ -50,6 +42,10 @@ class _Answer(BaseModel):
     usage: Annotated[_Usage | None, LOOSE] = None
     model: Name = ""
     id: Name = ""
+
+
+class _Spent(BaseModel):
+    usage: Annotated[_Usage | None, LOOSE] = None
 
 
 class AnthropicModel(ClientModel):
@@ -93,7 +89,8 @@ class AnthropicModel(ClientModel):
 
     def completion(self, body: bytes, request_id: str = "") -> Completion:
         """Return what an answer says. With a tool it is the tool's input, as JSON on one line."""
-        return _completion(read_body(_Answer, body), request_id, self._constraint)
+        answer = read_answer(_Answer, body, lambda: _tokens(read_body(_Spent, body).usage or _Usage()))
+        return _completion(answer, request_id, self._constraint)
 
 
 def _conversation(messages: Sequence[Message]) -> dict[str, object]:
@@ -121,19 +118,18 @@ def _form(constraint: Constraint, schema: Mapping[str, object]) -> dict[str, obj
 
 
 def _completion(answer: _Answer, request_id: str, constraint: Constraint) -> Completion:
-    usage = answer.usage or _Usage()
-    whole = _all_input(usage)
+    tokens = _tokens(answer.usage or _Usage())
     calls = [as_text(block.input) for block in answer.content if block.type == "tool_use"]
     texts = [block.text for block in answer.content if block.type == "text"]
     return Completion(
         "\n".join(calls) if calls else "".join(texts),
         _finish(answer.stop_reason),
-        input_tokens=whole,
-        output_tokens=usage.output_tokens,
+        input_tokens=tokens.input,
+        output_tokens=tokens.output,
         request_id=request_id or answer.id,
         model=answer.model,
-        cached_tokens=part_of(whole, usage.cache_read_input_tokens),
-        written_tokens=part_of(whole, usage.cache_creation_input_tokens),
+        cached_tokens=tokens.cached,
+        written_tokens=tokens.written,
         finish_reason=answer.stop_reason,
         constraint=constraint.value,
         reasoning="".join(block.thinking for block in answer.content),
@@ -144,6 +140,12 @@ def _finish(stop_reason: str) -> Finish:
     if stop_reason == "refusal":
         return Finish.REFUSAL
     return Finish.LENGTH if stop_reason in _CUT else Finish.STOP
+
+
+def _tokens(usage: _Usage) -> Tokens:
+    whole = _all_input(usage)
+    cached = part_of(whole, usage.cache_read_input_tokens)
+    return Tokens(whole, usage.output_tokens, cached, part_of(whole, usage.cache_creation_input_tokens))
 
 
 def _all_input(usage: _Usage) -> int | None:

@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 from types import MappingProxyType
 from typing import Annotated, Any
 
-from pydantic import BaseModel, JsonValue
+from pydantic import BaseModel
 
 from workbench.models.anthropic import AnthropicModel
 from workbench.models.base import CallError, Completion, Message, Trouble
@@ -23,7 +23,8 @@ from workbench.models.batches import (
     lines_of,
     read_line,
 )
-from workbench.models.calls import LOOSE, Count, Name, as_text, status_failure
+from workbench.models.bodies import LOOSE, Count, Name, as_text
+from workbench.models.calls import status_failure
 
 _SKEW = timedelta(minutes=5)  # by which two clocks may differ
 _PAGE = 100
@@ -80,7 +81,7 @@ class _ErrorBody(BaseModel):
 
 class _Result(BaseModel):
     type: str
-    message: JsonValue = None
+    message: Any = None
     error: Annotated[_ErrorBody | None, LOOSE] = None
 
 

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Protocol
 
+from workbench.domain.runs import Usage
 from workbench.errors import WorkbenchError
 
 
@@ -62,6 +63,7 @@ class Completion:
     reasoning: str = ""  # where the server hands it over apart from the answer
     latency: float | None = None  # seconds the call took, waiting for a turn left out
     written_tokens: int | None = None  # of the input, written to the server's cache
+    lost: int = 0  # calls for it that were made in vain before, and of which nobody told what they took
 
 
 class Trouble(StrEnum):
@@ -84,7 +86,8 @@ class CallError(WorkbenchError):
         retry_after: seconds the server asked to wait, at least; None where it said nothing that can be read.
         status: the HTTP status of its answer; None where there was none, or where it was not the status that told.
 
-    ``calls`` is how many were made before this one was the last: whoever asks again counts there.
+    ``calls`` is how many were made before this one was the last: whoever asks again counts there. ``usage`` is what the
+    server said they took although they brought nothing, None where it said nothing.
     """
 
     def __init__(
@@ -95,6 +98,7 @@ class CallError(WorkbenchError):
         self.retry_after = retry_after
         self.status = status
         self.calls = 1
+        self.usage: Usage | None = None
 
 
 class Model(Protocol):

@@ -7,10 +7,10 @@ from datetime import datetime
 from tempfile import TemporaryFile
 from typing import IO, Any, Protocol, TypeVar
 
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel
 
 from workbench.models.base import CallError, Completion, Message, Trouble
-from workbench.models.calls import read_body
+from workbench.models.bodies import in_shape, read_body
 from workbench.models.client_model import ClientModel
 from workbench.models.egress import BODY_LIMIT
 
@@ -130,17 +130,16 @@ def read_line(form: type[Form], line: bytes) -> Form:
     Raises:
         CallError: it is no such line.
     """
-    try:
-        return form.model_validate_json(line)
-    except ValidationError:
-        pass
+    found = in_shape(form, line)
+    if found is not None:
+        return found
     raise CallError("A line of the batch's answers is not of their form.", Trouble.SERVER)
 
 
 def completion_of(model: ClientModel, body: str, request_id: str = "") -> Completion | CallError:
     """Return the completion that a body in a batch's answers is, or why it is none."""
     try:
-        return model.completion(body.encode("utf-8", "surrogatepass"), request_id)
+        return model.completion(body.encode("utf-8", "backslashreplace"), request_id)
     except CallError as error:
         return error
 

@@ -13,20 +13,15 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from math import isfinite
-from typing import Annotated, TypeVar
-
-from pydantic import BaseModel, Field, JsonValue, ValidationError, ValidatorFunctionWrapHandler, WrapValidator
+from typing import TypeVar
 
 from workbench.domain.runs import LabelerSettings
 from workbench.errors import InputError, RightsError
 from workbench.models.base import CallError, Trouble
 
 T = TypeVar("T")
-M = TypeVar("M", bound=BaseModel)
 
 NO_KEY = "none"  # sent where a server needs no key: with nothing given the clients would send one of the environment
-_NAME_LIMIT = 200  # characters kept of a name the server gives
-_COUNT_LIMIT = 1_000_000_000
 _WORDS_LIMIT = 20_000  # characters of an error's body that are looked through
 _TALKATIVE = ("openai", "anthropic", "httpx2", "httpcore2")
 _NUMBER = re.compile(r"[0-9]+(?:\.[0-9]+)?")
@@ -42,31 +37,6 @@ _SETTINGS = {
     "max_tokens": "max_tokens",
     "max_completion_tokens": "max_tokens",
 }
-
-
-def _or_none(value: object, handler: ValidatorFunctionWrapHandler) -> object:
-    try:
-        return handler(value)
-    except ValidationError:
-        return None
-
-
-def _or_empty(value: object, handler: ValidatorFunctionWrapHandler) -> object:
-    try:
-        return handler(value)[:_NAME_LIMIT]
-    except ValidationError:
-        return ""
-
-
-LOOSE = WrapValidator(_or_none)  # what cannot be read is not known; the reply still counts
-# A number that no call could have taken is not said: it would be added to what a run has spent, or taken off it.
-Count = Annotated[Annotated[int, Field(ge=0, le=_COUNT_LIMIT)] | None, LOOSE]
-Name = Annotated[str, WrapValidator(_or_empty)]
-
-
-def part_of(whole: int | None, part: int | None) -> int | None:
-    """Return how many of ``whole`` tokens are of some kind: no more than all, and None where either is not known."""
-    return None if whole is None or part is None else min(part, whole)
 
 
 def hush() -> None:
@@ -248,24 +218,3 @@ def _date(text: str | None) -> datetime | None:
     except (ValueError, TypeError, IndexError, OverflowError):
         return None
     return date if date.tzinfo else date.replace(tzinfo=UTC)
-
-
-def read_body(shape: type[M], body: bytes) -> M:
-    """Return an answer's body in its shape.
-
-    Raises:
-        CallError: it is no answer; it is not repeated.
-    """
-    try:
-        return shape.model_validate_json(body)
-    except ValidationError:
-        empty = not body.strip()
-    raise CallError(
-        "The server's answer is empty." if empty else "The server's answer is not of the form of a completion.",
-        Trouble.SERVER,
-    )
-
-
-def as_text(value: JsonValue) -> str:
-    """Return a value as JSON on one line."""
-    return json.dumps(value, ensure_ascii=False)

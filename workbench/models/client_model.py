@@ -129,6 +129,8 @@ def _maker(
 
         http_client = httpx2.AsyncClient(transport=transport(), trust_env=False, follow_redirects=False)
         made = client_of(http_client, api_key=key, base_url=base_url, max_retries=0, timeout=settings.timeout)
+        # What *_CUSTOM_HEADERS of the environment says: no argument keeps clients from sending it, to any server.
+        made[0]._custom_headers = {}  # noqa: SLF001
         hush()  # last: as they are imported, clients take the level of their logs from the environment
         return made
 

@@ -4,11 +4,12 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Annotated, Any
 from urllib.parse import urlsplit
 
-from pydantic import BaseModel, Field, JsonValue
+from pydantic import BaseModel, Field
 
 from workbench.domain.runs import LabelerSettings
 from workbench.models.base import Completion, Constraint, Finish, Message
-from workbench.models.calls import LOOSE, ClientErrors, Count, Name, needed_model, part_of, read_body
+from workbench.models.bodies import LOOSE, Count, Name, Text, Tokens, part_of, read_answer, read_body
+from workbench.models.calls import ClientErrors, needed_model
 from workbench.models.client_model import ClientModel
 
 if TYPE_CHECKING:
@@ -30,10 +31,10 @@ class _Usage(BaseModel):
 
 
 class _Message(BaseModel):
-    content: str | list[dict[str, JsonValue]] | None = None
-    refusal: str | None = None
-    reasoning_content: JsonValue = None
-    reasoning: JsonValue = None
+    content: Text | list[dict[str, Any]] | None = None
+    refusal: Text | None = None
+    reasoning_content: Any = None
+    reasoning: Any = None
 
 
 class _Choice(BaseModel):
@@ -46,6 +47,10 @@ class _Answer(BaseModel):
     usage: Annotated[_Usage | None, LOOSE] = None
     model: Name = ""
     id: Name = ""
+
+
+class _Spent(BaseModel):
+    usage: Annotated[_Usage | None, LOOSE] = None
 
 
 class OpenAIModel(ClientModel):
@@ -63,6 +68,7 @@ class OpenAIModel(ClientModel):
         import openai  # noqa: PLC0415
 
         client = openai.AsyncOpenAI(http_client=http_client, **given)
+        client.organization = client.project = client.admin_api_key = client.webhook_secret = None
         return client, ClientErrors(openai.APIStatusError, openai.APITimeoutError, openai.APIConnectionError)
 
     @staticmethod
@@ -91,7 +97,8 @@ class OpenAIModel(ClientModel):
 
     def completion(self, body: bytes, request_id: str = "") -> Completion:
         """Return what an answer says. What a server adds beside the answer's text is kept apart."""
-        return _completion(read_body(_Answer, body), request_id, self._constraint)
+        answer = read_answer(_Answer, body, lambda: _tokens(read_body(_Spent, body).usage or _Usage()))
+        return _completion(answer, request_id, self._constraint)
 
 
 def _form(constraint: Constraint, schema: Mapping[str, object]) -> dict[str, object]:
@@ -107,21 +114,26 @@ def _form(constraint: Constraint, schema: Mapping[str, object]) -> dict[str, obj
 
 def _completion(answer: _Answer, request_id: str, constraint: Constraint) -> Completion:
     choice = answer.choices[0]
-    message, usage = choice.message, answer.usage or _Usage()
+    message, tokens = choice.message, _tokens(answer.usage or _Usage())
     text, thoughts = _parts(message.content)
-    details = usage.prompt_tokens_details or _Details()
     return Completion(
         text or message.refusal or "",
         _finish(choice),
-        input_tokens=usage.prompt_tokens,
-        output_tokens=usage.completion_tokens,
+        input_tokens=tokens.input,
+        output_tokens=tokens.output,
         request_id=request_id or answer.id,
         model=answer.model,
-        cached_tokens=part_of(usage.prompt_tokens, details.cached_tokens),
+        cached_tokens=tokens.cached,
         finish_reason=choice.finish_reason,
         constraint=constraint.value,
         reasoning=next((t for t in (message.reasoning_content, message.reasoning) if isinstance(t, str)), thoughts),
     )
+
+
+def _tokens(usage: _Usage) -> Tokens:
+    details = usage.prompt_tokens_details or _Details()
+    cached = part_of(usage.prompt_tokens, details.cached_tokens)
+    return Tokens(usage.prompt_tokens, usage.completion_tokens, cached)
 
 
 def _finish(choice: _Choice) -> Finish:
@@ -130,7 +142,7 @@ def _finish(choice: _Choice) -> Finish:
     return Finish.LENGTH if choice.finish_reason in _CUT else Finish.STOP
 
 
-def _parts(content: str | list[dict[str, JsonValue]] | None) -> tuple[str, str]:
+def _parts(content: str | list[dict[str, Any]] | None) -> tuple[str, str]:
     """Return text and thoughts of a content; some servers give it in parts."""
     if not isinstance(content, list):
         return content or "", ""

@@ -22,7 +22,8 @@ from workbench.models.batches import (
     lines_of,
     read_line,
 )
-from workbench.models.calls import LOOSE, Count, Name, as_text, status_failure
+from workbench.models.bodies import LOOSE, Count, Name, as_text
+from workbench.models.calls import status_failure
 from workbench.models.openai import OpenAIModel
 
 _PATH = "/v1/chat/completions"
@@ -77,7 +78,7 @@ class _File(BaseModel):
 class _Response(BaseModel):
     status_code: int
     request_id: Name = ""
-    body: JsonValue = None
+    body: Any = None
 
 
 class _Line(BaseModel):

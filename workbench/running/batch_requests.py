@@ -8,7 +8,7 @@ from workbench.domain.runs import Extraction, ExtractionKey, Failure, LabelerSet
 from workbench.errors import InputError
 from workbench.labelers.registry import Batching
 from workbench.models.base import Trouble
-from workbench.models.calls import as_text
+from workbench.models.bodies import as_text
 from workbench.running import spending
 from workbench.running.spending import Cap
 from workbench.storage.batches import NewBatch

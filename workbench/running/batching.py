@@ -12,7 +12,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
-from workbench.domain.runs import Extraction, ExtractionKey, Failure, Pace, Run
+from workbench.domain.runs import Extraction, ExtractionKey, Failure, Pace, Run, Usage
 from workbench.errors import InputError
 from workbench.labelers.registry import Batching
 from workbench.models.base import CallError, Completion, Constraint, Trouble
@@ -303,7 +303,18 @@ def outcome(batching: Batching, answer: BatchAnswer, text: str, *, batch: str) -
     try:
         return batching.labeler.turned_away(result, text)
     except CallError as error:
-        return Failure(error.trouble.value, str(error))
+        return Failure(error.trouble.value, str(error), usage=_in_batch(error.usage or Usage()))
+
+
+def _in_batch(usage: Usage) -> Usage:
+    u = usage
+    return replace(
+        usage,
+        batch_input_tokens=u.input_tokens,
+        batch_output_tokens=u.output_tokens,
+        batch_cached_tokens=u.cached_tokens,
+        batch_written_tokens=u.written_tokens,
+    )
 
 
 def _constraint(batch: BatchRecord) -> Constraint:

@@ -5,9 +5,10 @@ import random
 import time
 from collections import Counter, deque
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 
+from workbench.domain.runs import Usage
 from workbench.models.base import CallError, Completion, Message, Model, Trouble
 
 Clock = Callable[[], float]
@@ -132,10 +133,13 @@ class Pool:
     async def call(self, ask: Callable[[], Awaitable[Completion]]) -> Completion:
         """Return what ``ask`` brings, asked when it is its turn and again where that can help.
 
+        What its server said that it took in vain is added to what the answer took.
+
         Raises:
-            CallError: it brought nothing; ``calls`` tells how often it was sent.
+            CallError: it brought nothing; ``calls`` tells how often it was sent, ``usage`` what that took.
         """
         troubles: Counter[Trouble] = Counter()
+        in_vain = Usage()
         while True:
             sent_in = await self._enter()
             self.calls += 1
@@ -143,11 +147,12 @@ class Pool:
                 answer = await ask()
             except CallError as error:
                 troubles[error.trouble] += 1
-                error.calls = troubles.total()
+                in_vain += _took(error)
+                error.calls, error.usage = troubles.total(), in_vain
                 wait = self._after(error, sent_in, troubles)  # before leaving, which lets the next one in
             else:
                 self._answered(sent_in)
-                return answer
+                return _with(answer, in_vain)
             finally:
                 self._leave(sent_in)
             if wait:
@@ -269,6 +274,32 @@ class Pool:
             turn = self._waiting.popleft()
             if not turn.done():  # who was cancelled has left the queue
                 turn.set_result(self._take())
+
+
+_MAY_COST = frozenset({Trouble.SERVER, Trouble.CONNECTION})  # the others turn a request away before it is answered
+
+
+def _took(error: CallError) -> Usage:
+    """Return what one call in vain took: as its server said, else that nobody knows, else nothing."""
+    return error.usage or Usage(lost=error.trouble in _MAY_COST)
+
+
+def _with(answer: Completion, in_vain: Usage) -> Completion:
+    """Return an answer that took also what was taken in vain; what its own server did not count stays not known."""
+    if in_vain == Usage():
+        return answer
+    return replace(
+        answer,
+        input_tokens=_sum(answer.input_tokens, in_vain.input_tokens),
+        output_tokens=_sum(answer.output_tokens, in_vain.output_tokens),
+        cached_tokens=_sum(answer.cached_tokens, in_vain.cached_tokens),
+        written_tokens=_sum(answer.written_tokens, in_vain.written_tokens),
+        lost=answer.lost + in_vain.lost,
+    )
+
+
+def _sum(own: int | None, more: int) -> int | None:
+    return None if own is None else own + more
 
 
 class _Pooled:

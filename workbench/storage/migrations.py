@@ -10,13 +10,13 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from workbench.errors import InputError
-from workbench.storage.steps import generated_reports, rating, revising, studies
+from workbench.storage.steps import asking, generated_reports, rating, revising, studies
 
 if TYPE_CHECKING:
     from sqlite_utils import Database as UtilsDatabase
 
 SET_NAME = "workbench"
-STEPS = (*studies.STEPS, *rating.STEPS, *revising.STEPS, *generated_reports.STEPS)
+STEPS = (*studies.STEPS, *rating.STEPS, *revising.STEPS, *generated_reports.STEPS, *asking.STEPS)
 
 
 def is_current(conn: sqlite3.Connection) -> bool:

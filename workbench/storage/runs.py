@@ -3,7 +3,7 @@
 import sqlite3
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, astuple, dataclass, replace
 from datetime import UTC, datetime, timedelta
 
 from workbench.domain.findings import State
@@ -25,7 +25,7 @@ from workbench.storage.encoding import from_json, id_array, instant, instant_tex
 _WHOLE = """SELECT * FROM extractions
     WHERE prompt_hash = ? AND labeler_hash = ? AND label_set_hash = ? AND repeat = ?
     AND text_hash IN (SELECT value FROM json_each(?))"""
-_OUTCOME = """SELECT text_hash, status, at, input_tokens, output_tokens, cached_tokens, written_tokens, batch
+_OUTCOME = """SELECT text_hash, status, at, input_tokens, output_tokens, cached_tokens, written_tokens, batch, lost
     FROM extractions
     WHERE prompt_hash = ? AND labeler_hash = ? AND label_set_hash = ? AND repeat = ?
     AND text_hash IN (SELECT value FROM json_each(?))"""
@@ -36,7 +36,12 @@ _LAST_FAILURE = """SELECT MAX(f.id), f.text_hash, f.trouble, f.detail, f.calls, 
         SELECT 1 FROM extractions AS e WHERE e.prompt_hash = f.prompt_hash AND e.labeler_hash = f.labeler_hash
         AND e.label_set_hash = f.label_set_hash AND e.repeat = f.repeat AND e.text_hash = f.text_hash
     ) GROUP BY f.text_hash"""
-_UNASKED = frozenset({ExtractionStatus.BLANK, ExtractionStatus.TOO_LONG, ExtractionStatus.FAILED})  # no reply came
+_FAILED_TOOK = """SELECT text_hash, took FROM failures
+    WHERE prompt_hash = ? AND labeler_hash = ? AND label_set_hash = ? AND repeat = ?
+    AND text_hash IN (SELECT value FROM json_each(?)) AND took != ''"""
+_UNASKED = frozenset(  # no reply came
+    {ExtractionStatus.BLANK, ExtractionStatus.OTHER_LANGUAGE, ExtractionStatus.TOO_LONG, ExtractionStatus.FAILED}
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,8 +119,8 @@ def save_extractions(
     cursor = conn.executemany(
         "INSERT INTO extractions (prompt_hash, label_set_hash, labeler_hash, text_hash, repeat, status, mentions, "
         "detail, raw, input_tokens, output_tokens, latency, at, cached_tokens, request_id, served_model, "
-        "finish_reason, held_by, flags, unrepaired, reasoning, written_tokens, batch) "
-        "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) "
+        "finish_reason, held_by, flags, unrepaired, reasoning, written_tokens, batch, lost) "
+        "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) "
         "ON CONFLICT (prompt_hash, labeler_hash, label_set_hash, repeat, text_hash) DO NOTHING",
         (_extraction_row(key, extraction, when) for key, extraction in pairs),
     )
@@ -129,8 +134,11 @@ def save_failures(
     when = instant_text(at or datetime.now(UTC))
     conn.executemany(
         "INSERT INTO failures (prompt_hash, label_set_hash, labeler_hash, text_hash, repeat, trouble, detail, calls, "
-        "at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
-        ((*_key_row(key), failure.trouble, failure.detail, failure.calls, when) for key, failure in pairs),
+        "at, took) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        (
+            (*_key_row(key), failure.trouble, failure.detail, failure.calls, when, _took_text(failure.usage))
+            for key, failure in pairs
+        ),
     )
 
 
@@ -152,14 +160,18 @@ def statuses(conn: sqlite3.Connection, keys: Iterable[ExtractionKey]) -> dict[Ex
 def outcomes(
     conn: sqlite3.Connection, keys: Iterable[ExtractionKey]
 ) -> tuple[dict[ExtractionKey, ExtractionStatus], Usage]:
-    """Return the status of each key that has an extraction, and what all of them took together."""
+    """Return the status of each key that has an extraction, and what all of them took together, with all calls for
+    any of the keys that brought none.
+    """
+    keys = list(keys)
     found: dict[ExtractionKey, ExtractionStatus] = {}
     # By call and in batches, one by one: a Usage for each of many rows takes its time.
     sums = {False: _Sum(), True: _Sum()}
     for key, row in _rows(conn, keys, _OUTCOME):
         status = found[key] = ExtractionStatus(row["status"])
         sums[row["batch"] != ""].add(row, status)
-    return found, sums[False].usage() + sums[True].usage(in_batches=True)
+    used = sums[False].usage() + sums[True].usage(in_batches=True)
+    return found, used + failed_usage(conn, keys)
 
 
 def done_keys(conn: sqlite3.Connection, keys: Iterable[ExtractionKey]) -> set[ExtractionKey]:
@@ -179,7 +191,7 @@ def standing(conn: sqlite3.Connection, keys: Sequence[ExtractionKey]) -> Standin
         counts[status] += times[key]
         sums[row["batch"] != ""].add(row, status)
         last = max(last, row["at"])
-    used = sums[False].usage() + sums[True].usage(in_batches=True)
+    used = sums[False].usage() + sums[True].usage(in_batches=True) + failed_usage(conn, times)
     for key, row in _rows(conn, times, _LAST_FAILURE):
         ended += 1
         unanswered += times[key]
@@ -187,6 +199,11 @@ def standing(conn: sqlite3.Connection, keys: Sequence[ExtractionKey]) -> Standin
     if unanswered:
         counts[ExtractionStatus.FAILED] += unanswered
     return Standing(dict(counts), used, ended, instant(last) if last else None, unanswered)
+
+
+def failed_usage(conn: sqlite3.Connection, keys: Iterable[ExtractionKey]) -> Usage:
+    """Return what calls took that brought no reply, those of early attempts and those that healed since included."""
+    return sum((Usage(*from_json(row["took"])) for _, row in _rows(conn, keys, _FAILED_TOOK)), Usage())
 
 
 def add_stop(conn: sqlite3.Connection, run_hash: str, why: str, at: datetime) -> None:
@@ -209,6 +226,7 @@ def usage_of(extraction: Extraction) -> Usage:
         "output_tokens": extraction.output_tokens,
         "cached_tokens": extraction.cached_tokens,
         "written_tokens": extraction.written_tokens,
+        "lost": extraction.lost,
     }
     summed.add(found, extraction.status)
     return summed.usage(in_batches=extraction.batch != "")
@@ -224,9 +242,11 @@ class _Sum:
     cached: int = 0
     written: int = 0
     unknown: int = 0
+    lost: int = 0
 
     def add(self, row: Mapping[str, int | None] | sqlite3.Row, status: ExtractionStatus) -> None:
         """Add what one extraction took; nothing where no model was asked."""
+        self.lost += row["lost"] or 0
         if row["input_tokens"] is None or row["output_tokens"] is None:
             self.unknown += status not in _UNASKED
             return
@@ -239,7 +259,8 @@ class _Sum:
     def usage(self, *, in_batches: bool = False) -> Usage:
         """Return the sum."""
         of_batches = (self.given, self.answered, self.cached, self.written) if in_batches else ()
-        return Usage(self.replies, self.given, self.answered, self.cached, self.unknown, self.written, *of_batches)
+        sums = self.replies, self.given, self.answered, self.cached, self.unknown, self.written
+        return replace(Usage(*sums, *of_batches), lost=self.lost)
 
 
 def acquire_lease(conn: sqlite3.Connection, run_hash: str, runner: str, now: datetime, stale_after: timedelta) -> bool:
@@ -317,6 +338,7 @@ def _extraction_row(key: ExtractionKey, extraction: Extraction, when: str) -> tu
         extraction.reasoning,
         extraction.written_tokens,
         extraction.batch,
+        extraction.lost,
     )
 
 
@@ -342,9 +364,14 @@ def _extraction(row: sqlite3.Row) -> Extraction:
         reasoning=row["reasoning"],
         written_tokens=row["written_tokens"],
         batch=row["batch"],
+        lost=row["lost"],
         unrepaired=row["unrepaired"],
         flags={Flag(flag): tuple(findings) for flag, findings in from_json(row["flags"]).items()},
     )
+
+
+def _took_text(usage: Usage) -> str:
+    return json_text(list(astuple(usage))) if usage != Usage() else ""
 
 
 def _pace_text(pace: Pace | None) -> str:
