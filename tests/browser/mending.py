@@ -15,6 +15,7 @@ from chromium import choose, chromium, click, field, server, settle, tab, text_o
 from selenium.webdriver.chrome.webdriver import WebDriver
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
+from selenium.webdriver.remote.webelement import WebElement
 from selenium.webdriver.support.ui import WebDriverWait
 
 from workbench.workflow.demo import demo
@@ -25,6 +26,7 @@ SHOWN = ("errors-by-kind", "revise-carried-over", "revise-suggestions", "accept-
 
 FIRST = "Suggestions taken, and the words of one error"
 SECOND = "Own phrases for what the gate named, and suggestions"
+MISSED_WHY = "only suspected"
 REASON = "It finds what the first prompt missed"
 # Suggestions that a radiologist does not believe: they stand beside a finding and do not name it.
 DECLINED = ("place", "described", "pulmonary edema", "visualized ribs", "below", "expected")
@@ -177,8 +179,17 @@ class Mending:
         """Sign what asks for a name and accept, giving a reason and no override."""
         click(self.driver, "Accept or reject it")
         self.snap("accept-open")
-        for box in self.driver.find_elements(By.CSS_SELECTOR, "[data-testid=stMain] [data-testid=stCheckbox] label"):
-            box.click()
+
+        def found(what: str) -> list[WebElement]:
+            return self.driver.find_elements(By.CSS_SELECTOR, f"[data-testid=stMain] {what}")
+
+        missed = "[data-testid=stExpander]:has(input[aria-label='Why it may be missed'])"
+        for at in range(len(found(missed))):
+            found(f"{missed} summary")[at].click()
+            found(f"{missed} input[type=text]")[at].send_keys(MISSED_WHY, Keys.ENTER)
+            settle(self.driver)
+        for at in range(len(found("[data-testid=stCheckbox] label"))):
+            found("[data-testid=stCheckbox] label")[at].click()
             settle(self.driver)
         field(self.driver, "Reason for the decision").send_keys(REASON, Keys.ENTER)
         settle(self.driver)

@@ -55,7 +55,9 @@ def test_a_prompt_of_names_only_is_mended_until_it_passes_the_gate(
     decision = rows[-1].decision
     assert decision is not None
     assert decision.override == "", "the gate was open"
-    assert decision.signed == ("assessable", "newly_missed")
+    assert decision.signed[:2] == ("assessable", "newly_missed")
+    assert len(decision.signed) > 2, "each newly missed positive is signed by itself"
+    assert all(each.endswith(f": {mending.MISSED_WHY}") for each in decision.signed[2:])
     assert (decision.actor, decision.reason) == (LEAD, mending.REASON)
 
     edits = [str(each) for each in changes(*(find_revision(study, number).prompt for number in (2, 3)))]

@@ -1,16 +1,18 @@
 """From an error to a mended prompt, its trial, its run's score, the gate, and the history."""
 
 from collections.abc import Callable
+from dataclasses import replace
 
 from streamlit.testing.v1 import AppTest
 
 from workbench.domain.error_kinds import ErrorKind
 from workbench.domain.prompts import Revision, RevisionStatus
 from workbench.ui import state
+from workbench.workflow.accept import open_gate
 from workbench.workflow.demo import LEAD
 from workbench.workflow.prompts import find_revision, revisions, save_candidate
 from workbench.workflow.reference import get_reference
-from workbench.workflow.revise import with_guidance
+from workbench.workflow.revise import with_finding, with_guidance
 from workbench.workflow.run import execute, prepare
 from workbench.workflow.score import score_run
 from workbench.workflow.study import Study
@@ -178,6 +180,34 @@ def test_a_revision_is_accepted_only_with_a_reason_and_signatures(open_page: Ope
     assert page_now(app) == "History"
     assert find_revision(study, made.number).revision.status is RevisionStatus.ACCEPTED
     assert made.number in set(app.main.dataframe[0].value["Revision"])
+
+
+def test_each_newly_missed_positive_is_read_and_signed_by_itself(open_page: Open, study: Study) -> None:
+    parent, lead = find_revision(study), study.actor(LEAD)
+    held = parent.prompt.guidance.findings["pneumothorax"]
+    prompt = with_finding(parent.prompt, "pneumothorax", replace(held, synonyms=("never written",)))
+    made = save_candidate(study, lead, prompt, message="worse", parent=parent.revision.prompt_hash)
+    prepared = prepare(study, lead, cohort="development", revision=made.prompt_hash)
+    execute(study, prepared)
+    missed = open_gate(study, lead, score_run(study, lead, prepared.run.hash, get_reference(study, lead))).missed
+    assert len(missed) > 1
+    app = open_page(study.folder, "accept", LEAD)
+    write(app, "Reason", "For the test")
+    write(app, "Override", "For the test")
+    opened = [each for each in app.main.expander if each.label.startswith("Pneumothorax in ")]
+    assert len(opened) == len(missed)
+    for box in app.main.checkbox:
+        box.check().run()
+    for field in [field for field in app.main.text_input if field.label == "Why it may be missed"][:-1]:
+        field.set_value("only suspected").run()
+    press(app, "Accept revision")
+    assert f"newly misses Pneumothorax in report {missed[-1][0]}" in app.error[0].value.replace("\\", "")
+    [field for field in app.main.text_input if field.label == "Why it may be missed"][-1].set_value(
+        "only suspected"
+    ).run()
+    press(app, "Accept revision")
+    assert page_now(app) == "History"
+    assert find_revision(study, made.number).revision.status is RevisionStatus.ACCEPTED
 
 
 def test_a_rejected_revision_stays_on_record(open_page: Open, study: Study) -> None:

@@ -115,17 +115,6 @@ def test_the_gate_compares_with_the_accepted_revision_and_history_keeps_both(
     assert (decision.reason, decision.actor, decision.evaluation_hash) == ("better", "Dr. Lead", second.hash)
 
 
-def test_a_newly_missed_critical_positive_needs_a_sign_off(rated: Study, lead: Actor, make_prompt: Make) -> None:
-    first = scored(rated, lead, make_prompt("first", "pleural effusion"))
-    accepted(rated, lead, first)
-    worse = scored(rated, lead, make_prompt("worse", "fluid in the pleural space"), first.prepared.run.prompt_hash)
-    gate = accept.open_gate(rated, lead, worse)
-    check = next(c for c in gate.checks if c.name == "newly_missed")
-    assert "pleural_effusion in r1" in check.sentence
-    with pytest.raises(InputError, match="newly_missed"):
-        accept.accept(rated, lead, gate, reason="try", signed=("assessable", "recall"), override="test")
-
-
 def test_the_gate_asks_for_a_score_of_the_accepted_revision(rated: Study, lead: Actor, make_prompt: Make) -> None:
     folder = rated.prompts_folder
     folder.mkdir(parents=True, exist_ok=True)

@@ -152,6 +152,9 @@ def accept(
     *,
     reason: Annotated[str, typer.Option(help="Why it is accepted; needed for anything but --check.")] = "",
     sign: Annotated[list[str], typer.Option(help="Name of a check you sign off; `all` for every one.")] = [],  # noqa: B006
+    missed: Annotated[
+        list[str], typer.Option(help='A newly missed positive you have read and sign: "REPORT FINDING: why".')
+    ] = [],  # noqa: B006
     override: Annotated[str, typer.Option(help="Why a closed gate is passed over.")] = "",
     reference_name: Annotated[str | None, typer.Option("--reference", help="The primary one when left out.")] = None,
     labeler: Annotated[str, typer.Option(help="The labeler whose score counts.")] = "rules",
@@ -166,6 +169,7 @@ def accept(
     Examples:
       workbench prompt accept 5 --check
       workbench prompt accept 5 --reason "effusion mended" --sign all
+      workbench prompt accept 5 --reason "mended" --sign all --missed "r17 pneumothorax: only suspected"
     """
     opened = open_study(study)
     actor = opened.actor(as_name)
@@ -177,12 +181,22 @@ def accept(
         Output(as_json).answer({"revision": gate.score.prepared.number, "checks": as_value}, shown)
         return
     signed = [c.name for c in gate.to_sign] if "all" in sign else sign
-    accepted = accepting.accept(opened, actor, gate, reason=reason, signed=signed, override=override)
+    accepted = accepting.accept(
+        opened, actor, gate, reason=reason, signed=signed, missed=dict(map(_missed, missed)), override=override
+    )
     Output(as_json).answer(
         {**_json(accepted), "checks": as_value, "file": str(prompts.prompt_file(opened, accepted.number))},
         shown,
         f"Revision {accepted.number} is accepted.",
     )
+
+
+def _missed(text: str) -> tuple[tuple[str, str], str]:
+    which, colon, why = text.partition(": ")
+    report, _, finding = which.rpartition(" ")
+    if not (report and finding and colon):
+        raise InputError(f'--missed {text!r}: write the report, the finding and why, as in "r17 pneumothorax: WHY".')
+    return (report, finding), why
 
 
 @prompt_app.command("sign")

@@ -162,7 +162,8 @@ class Signature:
 class Decision:
     """One acceptance or rejection of a revision, appended and never edited.
 
-    ``signed`` names the gate's checks that the person signed off, ``override`` why checks that stayed closed were
+    ``signed`` names the gate's checks that the person signed off, and each newly missed positive with why that may be;
+    ``override`` why checks that stayed closed were
     passed over; ``evaluation_hash`` the score the decision rests on, and with it the labeler's settings.
     """
 

@@ -6,11 +6,12 @@ import streamlit as st
 
 from workbench.domain.prompts import Revision, RevisionStatus
 from workbench.ui import data, state, widgets
+from workbench.ui.gates import Signed
 from workbench.workflow import accept
 from workbench.workflow.accept import Gate
 
 
-def decide(here: state.Here, gate: Gate, signed: list[str], revision: Revision) -> None:
+def decide(here: state.Here, gate: Gate, signed: Signed, revision: Revision) -> None:
     """Draw the reason and the two buttons, and where the gate is closed the reason to pass over it."""
     number, override = revision.number, ""
     if gate.blocked:
@@ -24,7 +25,15 @@ def decide(here: state.Here, gate: Gate, signed: list[str], revision: Revision) 
         no = _reject_button(number)
     with place, widgets.explained():
         if yes:
-            made = accept.accept(here.study, here.actor, gate, reason=reason, signed=signed, override=override)
+            made = accept.accept(
+                here.study,
+                here.actor,
+                gate,
+                reason=reason,
+                signed=signed.checks,
+                missed=signed.missed,
+                override=override,
+            )
             state.say(f"Revision {made.number} is accepted; its file is in {here.study.prompts_folder}.")
             st.switch_page(state.page("history"))
         if no:

@@ -1,6 +1,7 @@
 """The gate on the screen: each check as a sentence, with a box to sign where a name is needed."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 
 import streamlit as st
 
@@ -29,20 +30,28 @@ NAMES = {
 }
 
 
-def draw(here: state.Here, gate: Gate, *, may_sign: bool) -> list[str]:
-    """Draw the checks and return the names of those that are signed."""
-    signed = []
+@dataclass(slots=True)
+class Signed:
+    """What is signed on the page: checks by name, and newly missed positives by report and finding with the reason."""
+
+    checks: list[str] = field(default_factory=list)
+    missed: dict[tuple[str, str], str] = field(default_factory=dict)
+
+
+def draw(here: state.Here, gate: Gate, *, may_sign: bool) -> Signed:
+    """Draw the checks and return what is signed of them."""
+    signed = Signed()
     for check in gate.checks:
         icon, color = LOOKS[check.status]
         st.markdown(f":{color}[{icon}] {widgets.plain(widgets.named(check.sentence, here.study.label_set))}")
         if check.status is GateStatus.BLOCKED and here.may(Role.LEAD, Role.ADMIN, Role.ADJUDICATOR):
             _read_errors(here, gate.score, check)
         if check.name == "newly_missed":
-            _missed(here, gate)
-        if check.status is GateStatus.NEEDS_SIGNOFF and may_sign:
+            _missed(here, gate, signed, may_sign=may_sign)
+        elif check.status is GateStatus.NEEDS_SIGNOFF and may_sign:
             key = f"accept.sign.{gate.score.hash}.{check.name}"
             if st.checkbox(f"I have looked at this and sign it: {widgets.plain(here.actor.name)}", key=key):
-                signed.append(check.name)
+                signed.checks.append(check.name)
     _second(here, gate, data.revisions(here))
     return signed
 
@@ -59,15 +68,22 @@ def _read_errors(here: state.Here, score: Score, check: GateCheck) -> None:
                 st.switch_page(state.page("errors"))
 
 
-def _missed(here: state.Here, gate: Gate) -> None:
-    """Draw the reports with critical findings that were found before and are missed now: who signs has read them."""
-    if not gate.missed:
-        return
-    with st.expander(f"Read these {len(gate.missed)}" if len(gate.missed) > 1 else "Read it"):
-        for report, finding in gate.missed:
-            st.markdown(f"**{widgets.plain(here.study.label_set.get(finding).name)}** in {widgets.plain(report)}")
+def _missed(here: state.Here, gate: Gate, signed: Signed, *, may_sign: bool) -> None:
+    """Draw each report with a critical finding that was found before and is missed now, to be read and signed."""
+    for report, finding in gate.missed:
+        with st.expander(f"{widgets.plain(here.study.label_set.get(finding).name)} in {widgets.plain(report)}"):
             sections = gate.score.prepared.run.sections
             widgets.report_text(browse.read_report(here.study, here.actor, report), sections)
+            if not may_sign:
+                continue
+            key = f"accept.missed.{gate.score.hash}.{report}.{finding}"
+            why = st.text_input("Why it may be missed", key=f"{key}.why", max_chars=200) or ""
+            if st.checkbox(f"I have read this report and sign it: {widgets.plain(here.actor.name)}", key=key):
+                signed.missed[report, finding] = why
+    if gate.missed and may_sign:
+        st.caption(
+            f"{len(signed.missed)} of {len(gate.missed)} signed. Open each, say why in a few words, and tick it."
+        )
 
 
 def _second(here: state.Here, gate: Gate, known: Sequence[Revision]) -> None:

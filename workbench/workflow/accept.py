@@ -1,6 +1,6 @@
 """Accepting or rejecting a revision: the gate, its sign-offs, and the record of both."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
@@ -20,6 +20,9 @@ from workbench.workflow.prompts import decide, find_record
 from workbench.workflow.run import extractions
 from workbench.workflow.score import Score, ScoredArrays, arrays
 from workbench.workflow.study import Study
+
+_MISSED = "newly_missed"  # the check of which each item is signed by itself
+_NONE: Mapping[tuple[str, str], str] = {}
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,6 +151,7 @@ def accept(
     *,
     reason: str,
     signed: Collection[str] = (),
+    missed: Mapping[tuple[str, str], str] = _NONE,
     override: str = "",
 ) -> Revision:
     """Accept the scored revision and write its file.
@@ -157,11 +161,13 @@ def accept(
         actor: a lead.
         gate: from ``open_gate``.
         reason: why it is accepted; must not be empty.
-        signed: names of the checks that this person signs off.
+        signed: names of the checks that this person signs off, but for newly missed positives.
+        missed: why each of ``gate.missed`` may be, by report and finding: each is signed by itself.
         override: why blocked checks are passed over; needed when there are any.
 
     Raises:
-        InputError: the reason is empty, a check is not signed, or blocked checks have no override.
+        InputError: the reason is empty, a check or a newly missed positive is not signed, or blocked checks have no
+            override.
         ConflictError: the revision is accepted already, or rejected.
     """
     actor.require(Role.LEAD, to="accept a revision")
@@ -187,12 +193,7 @@ def accept(
             f"Revision {revision.number} needs a second person's signature before {actor.name} can accept it: "
             f"`workbench prompt sign {revision.number} --as NAME`, or the page Accept."
         )
-    unsigned = [check for check in gate.to_sign if check.name not in signed]
-    if unsigned:
-        raise InputError(
-            f"Revision {revision.number} needs your sign-off on {', '.join(c.name for c in unsigned)}: "
-            f"{unsigned[0].sentence}"
-        )
+    _require_signed(gate, revision, signed, missed)
     decision = Decision(
         revision.prompt_hash,
         RevisionStatus.ACCEPTED,
@@ -200,11 +201,34 @@ def accept(
         datetime.now(UTC),
         reason.strip(),
         evaluation_hash=gate.score.hash,
-        signed=tuple(check.name for check in gate.to_sign),
+        signed=(
+            *(check.name for check in gate.to_sign),
+            *(f"{finding} in report {report}: {missed[report, finding].strip()}" for report, finding in gate.missed),
+        ),
         override=override.strip() if gate.blocked else "",
     )
     decide(study, actor, revision, decision)
     return find_record(study, revision.prompt_hash)
+
+
+def _require_signed(
+    gate: Gate, revision: Revision, signed: Collection[str], missed: Mapping[tuple[str, str], str]
+) -> None:
+    unsigned = [check for check in gate.to_sign if check.name not in {*signed, _MISSED}]
+    if unsigned:
+        raise InputError(
+            f"Revision {revision.number} needs your sign-off on {', '.join(c.name for c in unsigned)}: "
+            f"{unsigned[0].sentence}"
+        )
+    left = [pair for pair in gate.missed if not missed.get(pair, "").strip()]
+    if left:
+        report, finding = left[0]
+        more = f" (and {len(left) - 1} more like it)" if len(left) > 1 else ""
+        raise InputError(
+            f"Revision {revision.number} newly misses {finding} in report {report}{more}: read the report, sign it by "
+            "itself and say in a few words why that may be, on the page Accept or with "
+            f'`--missed "{report} {finding}: WHY"`.'
+        )
 
 
 def reject(study: Study, actor: Actor, revision: Revision, *, reason: str) -> Revision:
