@@ -2,19 +2,24 @@
 
 import csv
 from collections.abc import Callable
+from datetime import UTC, datetime
 from pathlib import Path
 from xml.etree import ElementTree as ET
 
 import pytest
 
 from workbench.domain.actors import Actor
+from workbench.domain.cohorts import Purpose
 from workbench.domain.prompts import Prompt, Revision
 from workbench.errors import ConflictError, RightsError
 from workbench.prompting.edits import Edit, Part, edited
 from workbench.prompting.files import prompt_text
 from workbench.workflow import prompts, run
+from workbench.workflow.cohorts import define, unlock
+from workbench.workflow.ingest import import_reports
 from workbench.workflow.methods import UNKNOWN, export_methods, methods
 from workbench.workflow.reference import freeze
+from workbench.workflow.rounds import close_round, open_round, reopen_round
 from workbench.workflow.score import Score, score_run
 from workbench.workflow.study import Study
 
@@ -42,6 +47,27 @@ def test_the_methods_tell_what_the_records_hold(rated: Study, lead: Actor, score
     assert "was looked at 1 times" in text
     # A bar in a message must not break the table.
     assert "first / try" in text
+
+
+def test_an_unlocking_and_a_round_opened_again_are_told_with_who_when_where_and_what_was_declared(
+    rated: Study, lead: Actor, scored: Score, csv_file: Callable[[str, str], Path]
+) -> None:
+    import_reports(rated, lead, csv_file("more.csv", 'id,patient_id,text\nv1,p9,"FINDINGS: Normal."\n'))
+    define(rated, lead, "validation", Purpose.VALIDATION, ["v1"])
+    named = {"revision": "1", "labeler": "rules", "policies": "as set", "endpoint": "macro-F1"}
+    unlock(rated, lead, "validation", reason="the prompt is final.", details=named)
+    open_round(rated, lead, "validation", raters=["Dr. Rater"])
+    close_round(rated, lead, "validation")
+    reopen_round(rated, lead, "validation", reason="a typing error")
+    close_round(rated, lead, "validation")
+    day = f"{datetime.now(UTC):%Y-%m-%d}"
+    lines = methods(rated, lead, scored).splitlines()
+    assert (
+        f"- The cohort validation was unlocked {day} by Dr. Lead: the prompt is final. Declared beforehand: endpoint "
+        "macro-F1, labeler rules, policies as set, revision 1." in lines
+    )
+    told = f"- The round validation-round-1 on the cohort validation was re-opened {day} by Dr. Lead: a typing error."
+    assert told in lines
 
 
 def test_what_no_record_holds_is_left_to_be_filled_in(rated: Study, lead: Actor, scored: Score) -> None:

@@ -12,6 +12,7 @@ from workbench.domain.findings import LabelSet, State
 from workbench.evaluation.agreement import Agreement
 from workbench.evaluation.benchmark import Benchmark
 from workbench.evaluation.evaluations import Evaluation, FindingScores
+from workbench.evaluation.numbers import Figure
 from workbench.ui.heat_map import heat
 from workbench.ui.ink import Scale
 from workbench.ui.plot_text import lines, literal
@@ -35,6 +36,7 @@ NAMES: Mapping[ErrorKind, str] = {
 }
 _SCALE: Scale = ((0.0, "#f6e7dc"), (0.35, "#e3ab84"), (1.0, "#b4592a"))
 _ROW = 26
+AGREED, AGREED_N = "Positive agreement", "n, ratings present"
 
 
 def rater_mean(benchmark: Benchmark | None, finding_id: str) -> float | None:
@@ -46,11 +48,11 @@ def rater_mean(benchmark: Benchmark | None, finding_id: str) -> float | None:
     return sum(known) / len(known) if known else None
 
 
-def agreement_of(agreement: Agreement | None, finding_id: str) -> float | None:
-    """Return the raters' positive agreement on a finding, None where it is undefined or there is one rater alone."""
+def agreement_of(agreement: Agreement | None, finding_id: str) -> Figure | None:
+    """Return the raters' positive agreement on a finding, its n being ratings "present"; None with one rater alone."""
     if agreement is None:
         return None
-    return agreement.findings[agreement.finding_ids.index(finding_id)].positive.value
+    return agreement.findings[agreement.finding_ids.index(finding_id)].positive
 
 
 def against_raters(
@@ -69,6 +71,7 @@ def _against(
     benchmark: Benchmark | None,
 ) -> dict[str, object]:
     single, f1 = rater_mean(benchmark, row.finding_id), row.f1.value
+    agreed = agreement_of(agreement, row.finding_id)
     return {
         "id": row.finding_id,
         "Finding": label_set.get(row.finding_id).name,
@@ -77,7 +80,8 @@ def _against(
         "F1 95 %": interval(row.f1),
         "One radiologist": single,
         "Difference": None if single is None or f1 is None else f1 - single,
-        "Raters agree": agreement_of(agreement, row.finding_id),
+        AGREED: None if agreed is None else agreed.value,
+        AGREED_N: None if agreed is None else agreed.n,
         "Recall": row.recall.value,
         "Precision": row.precision.value,
         "Positives": row.support,
@@ -151,7 +155,8 @@ def draw_line(row: FindingScores, agreement: Agreement | None, benchmark: Benchm
         f"<b>precision</b> {figure_text(row.precision, 2)}",
         f"<b>positives</b> {row.support}{' (too few to assess)' if row.too_few else ''}",
         f"<b>one radiologist reaches</b> {_or_dash(single)}",
-        f"<b>raters agree</b> {_or_dash(agreed)}",
+        f"<b>raters' positive agreement</b> {_or_dash(None if agreed is None else agreed.value)}"
+        + ("" if agreed is None else f" (n = {agreed.n:,} ratings “present”)"),
     ]
     st.html(f'<div class="wb-facts">{" &nbsp;·&nbsp; ".join(facts)}</div>')
 
@@ -176,9 +181,10 @@ def draw_against(
     """Draw the findings with what a single radiologist reaches on each, and how far the raters agree."""
     st.markdown(
         "**Difference** below 0: the model is worse than one radiologist against the vote of the others. "
-        "**Raters agree** low: the reference itself is shaky there."
+        f"**{AGREED}** low: the reference itself is shaky there. It is positive specific agreement: of the ratings "
+        f"“present” ({AGREED_N}), the share that another rater of the report confirms."
     )
-    figures = ("F1", "One radiologist", "Difference", "Raters agree", "Recall", "Precision")
+    figures = ("F1", "One radiologist", "Difference", AGREED, "Recall", "Precision")
     columns = {name: st.column_config.NumberColumn(format="%.2f") for name in figures}
     columns["Costs macro-F1"] = st.column_config.NumberColumn(format="%.3f")
     st.dataframe(

@@ -5,12 +5,14 @@ import io
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from sqlite3 import Connection
 from tempfile import TemporaryDirectory
 
 from workbench.domain.actors import Actor, Role
-from workbench.domain.cohorts import Purpose
+from workbench.domain.cohorts import Cohort, Purpose
 from workbench.domain.findings import Policies
 from workbench.domain.prompts import RevisionStatus
+from workbench.domain.rounds import RoundAction
 from workbench.errors import ConflictError, InputError
 from workbench.evaluation.numbers import Figure
 from workbench.formats.line_svg import Point, line_svg
@@ -18,12 +20,14 @@ from workbench.formats.writing import guard
 from workbench.storage import cohorts as cohort_store
 from workbench.storage import prompts as prompt_store
 from workbench.storage import reports as report_store
+from workbench.storage.cohorts import Unlock
 from workbench.workflow.blindness import require_sighted
 from workbench.workflow.export import refuse_own_file
 from workbench.workflow.history import HistoryRow, history
 from workbench.workflow.prompts import stored_text
 from workbench.workflow.raters import benchmark_of
 from workbench.workflow.reference import ReferenceSummary, summarize
+from workbench.workflow.rounds import last_round
 from workbench.workflow.score import Score
 from workbench.workflow.study import Study
 
@@ -110,9 +114,8 @@ def _facts(study: Study, actor: Actor, score: Score) -> _Facts:
             cohorts.append(
                 f"{cohort.name} ({cohort.purpose}): {len(cohort.members)} reports of {members} patients{locked}"
             )
-            deviations += [
-                f"{cohort.name} was unlocked {each.at:%Y-%m-%d} by {each.actor}: {each.reason}" for each in unlocks
-            ]
+            deviations += [_unlocked(each) for each in unlocks]
+            deviations += _reopened(conn, cohort)
         for row in rows:
             deviations += [
                 f"Revision {row.revision.number} was accepted over closed checks by {each.actor}: {each.override}"
@@ -120,7 +123,8 @@ def _facts(study: Study, actor: Actor, score: Score) -> _Facts:
                 if each.override
             ]
     if score.reference.reason:
-        deviations.append(f"On freezing the reference: {score.reference.reason}")
+        of = score.reference
+        deviations.append(f"{of.name} was frozen {of.created_at:%Y-%m-%d} by {of.author}: {of.reason}")
     if score.exploratory:
         deviations.append(
             "This score is exploratory: another revision or labeler was named when the cohort was unlocked"
@@ -135,6 +139,22 @@ def _facts(study: Study, actor: Actor, score: Score) -> _Facts:
         len(set(patients.values())),
         tuple(deviations),
     )
+
+
+def _unlocked(each: Unlock) -> str:
+    declared = ", ".join(f"{key} {value}" for key, value in each.details.items())
+    told = f"The cohort {each.cohort} was unlocked {each.at:%Y-%m-%d} by {each.actor}: {each.reason.rstrip('.')}"
+    return f"{told}. Declared beforehand: {declared}" if declared else told
+
+
+def _reopened(conn: Connection, cohort: Cohort) -> list[str]:
+    held = last_round(conn, cohort)
+    return [
+        f"The round {held.round.name} on the cohort {cohort.name} was re-opened {event.at:%Y-%m-%d} by {event.actor}: "
+        f"{event.reason}"
+        for event in (held.events if held else ())
+        if event.action is RoundAction.REOPENED and held
+    ]
 
 
 def _text(study: Study, facts: _Facts) -> str:
