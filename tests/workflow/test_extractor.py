@@ -9,9 +9,11 @@ import pytest
 from workbench.domain.actors import Actor
 from workbench.domain.cohorts import Purpose
 from workbench.domain.prompts import Prompt
-from workbench.errors import InputError, RightsError
+from workbench.errors import ConflictError, InputError, RightsError
+from workbench.formats.systems import TASKS, read_generated, select
+from workbench.storage import reports as report_store
 from workbench.workflow.cohorts import define
-from workbench.workflow.extractor import labeler_errors, order_words, write_blinded
+from workbench.workflow.extractor import blinded_text, labeler_errors, order_words, take_in_generated, write_blinded
 from workbench.workflow.ingest import import_labels, import_reports
 from workbench.workflow.prompts import save_candidate
 from workbench.workflow.ran_score import Scoring, score_systems
@@ -116,6 +118,47 @@ def test_generated_reports_go_through_a_round_blinded_and_tell_of_those(
     assert by_source["pneumothorax", "machine"].sensitivity.n == 1
     # The raters say that the effusion is none, so reading one there is an error of the labeler.
     assert by_source["pleural_effusion", "machine"].specificity.value == pytest.approx(2 / 3)
+
+
+def test_generated_reports_are_a_cohort_in_one_step_or_not_at_all(
+    rated: Study, lead: Actor, scoring: Scoring, csv_file: Write
+) -> None:
+    made = take_in_generated(rated, lead, scoring.data_set, "machine", size=2)
+    assert (len(made.members), made.purpose) == (2, Purpose.EXTERNAL)
+    with rated.database.read() as conn:
+        held = {report.id: report.text for report in report_store.by_ids(conn, list(made.members))}
+        before = report_store.count(conn)
+    assert set(held.values()) < {"Left pleural effusion.", "Clear.", "Pneumothorax."}
+    with pytest.raises(ConflictError, match="already a cohort machine"):
+        take_in_generated(rated, lead, scoring.data_set, "machine")  # the third report is not left behind
+    with rated.database.read() as conn:
+        assert report_store.count(conn) == before
+    assert set(take_in_generated(rated, lead, scoring.data_set, "more").members) > set(made.members)
+    path = csv_file("own.csv", "study_id,patient_id,reference,generated\n1,p1,Clear.,Effusion of a known patient.\n")
+    known = add_data_set(rated, lead, path)
+    add_systems(rated, lead, known, [System(path)])
+    with pytest.raises(ConflictError, match="patient p1 is already in the development cohort"):
+        take_in_generated(rated, lead, known, "own")
+
+
+def test_neither_headings_nor_other_sections_tell_systems_apart_and_a_labeler_reads_the_same() -> None:
+    for one, other in (
+        ("Findings: Heart large.  Impression: CHF.", "FINDINGS:\nHeart large.\nIMPRESSION:\nCHF."),
+        ("History: cough. Findings: Heart large.", "Findings: Heart large. Impression: None"),
+    ):
+        assert blinded_text(one, "findings+impression") == blinded_text(other, "findings+impression")
+    assert blinded_text("Heart large.", "findings+impression") == "Heart large."
+    assert blinded_text("Findings: Heart large. Impression: CHF.", "findings") == "Heart large."
+    assert blinded_text("Findings: None", "findings") == ""
+
+
+def test_a_labeler_reads_the_same_in_a_blinded_text_as_in_the_whole_one_of_real_systems(shared: Path) -> None:
+    files = sorted((shared / "submissions").glob("*.csv"))
+    texts = [text for file in files for text in read_generated(file).studies.values() if text]
+    assert len(texts) > 500
+    for text in texts:
+        for task in TASKS:
+            assert " ".join(select(blinded_text(text, task), task).split()) == " ".join(select(text, task).split())
 
 
 def test_only_leads_take_generated_reports_out(

@@ -460,6 +460,9 @@ CALLS = {
     "extractor.labeler_errors": Call(
         lambda w, a: extractor.labeler_errors(w.study, a, _scoring(w)), **_results(EVERYBODY)
     ),
+    "extractor.take_in_generated": Call(
+        lambda w, a: extractor.take_in_generated(w.study, a, _data_set(w), "machine"), **_results(EDITORS)
+    ),
     "extractor.write_blinded": Call(
         lambda w, a: extractor.write_blinded(w.study, a, _data_set(w), w.out("csv")), **_results(EDITORS)
     ),
@@ -650,7 +653,7 @@ VALUES_ONLY = {  # they tell of nothing but what they are given
     "leaderboard_files.facts_of",
     "leaderboard_files.figure_words", "leaderboard_files.page_of", "leaderboard_files.policy_words",
     "leaderboard_files.rank_words", "leaderboard_files.write_leaderboard", "leaderboard_json.board_json",
-    "leaderboard_json.facts_json", "extractor.order_words", "leaderboard_files.error_rows",
+    "leaderboard_json.facts_json", "extractor.blinded_text", "extractor.order_words", "leaderboard_files.error_rows",
     "leaderboard.metric_correlations", "metrics.list_metrics",
     "judged.record_words", "judged.source_words", "leaderboard_json.score_json", "ran_score.studies_with",
 }  # fmt: skip
@@ -667,7 +670,7 @@ ON_THIS_COMPUTER = {  # they act on files that whoever calls can read or write a
 PRACTICE = {"practice.check", "practice.load"}  # reports outside the study that hold nobody's labels
 AFTER_ASKING = {"run.execute", "splits.reports_of"}  # they go on with what a call that asks has handed out
 INNER = {  # parts of the calls above, which ask; nothing outside the workflow uses them
-    "annotate.own_report", "judging.judge_pairs",
+    "annotate.own_report", "cohorts.define_in", "judging.judge_pairs",
     "benchmarks.keep", "review.view_of", "review_pairs.check_closed", "review_pairs.rated_pairs",
     "review_texts.reviewed_texts", "review_texts.task_of", "doubted.put_forward", "extracting.ask",
     "extracting.codes_of",

@@ -12,7 +12,9 @@ from workbench.domain.cohorts import Purpose
 from workbench.domain.hashing import short
 from workbench.errors import InputError
 from workbench.workflow import cohorts, ingest
+from workbench.workflow.extractor import take_in_generated
 from workbench.workflow.opening import open_study
+from workbench.workflow.systems import find_data_set
 
 import_app = typer.Typer(help="Bring reports or raters' labels into the study.", no_args_is_help=True)
 cohort_app = typer.Typer(help="Fixed sets of reports, allocated by patient.", no_args_is_help=True)
@@ -169,6 +171,36 @@ def allocate(
             "expected_positives": dict(made.expected) if made.expected is not None else None,
         },
         *shown,
+    )
+
+
+@cohort_app.command("generated")
+def generated(
+    name: Annotated[str, typer.Argument(help="Name of the cohort.")],
+    *,
+    data_set: Annotated[str | None, typer.Option(help="Whose reports; the newest data set when left out.")] = None,
+    task: Annotated[str | None, typer.Option(help="findings, or findings+impression.")] = None,
+    size: Annotated[int | None, typer.Option(help="How many at most; all when left out.", min=1)] = None,
+    purpose: Annotated[Purpose, typer.Option(help="What it is for.")] = Purpose.EXTERNAL,
+    study: StudyOption = None,
+    as_name: AsOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Take generated reports in, blinded to the system, as a cohort to be rated: it tells how a labeler errs on them.
+
+    \b
+    Example:
+      workbench cohort generated machine --data-set iu --size 100
+    """
+    opened = open_study(study)
+    actor = opened.actor(as_name)
+    made = take_in_generated(
+        opened, actor, find_data_set(opened, actor, data_set, task), name, size=size, purpose=purpose
+    )
+    Output(as_json).answer(
+        {"name": made.name, "purpose": made.purpose.value, "hash": made.hash, "reports": len(made.members)},
+        f"Cohort {made.name} ({made.purpose}): {len(made.members)} generated reports, blinded to the system.",
+        f'Next: workbench round open {made.name} --rater "Dr. A" ..., as with any other cohort.',
     )
 
 

@@ -4,6 +4,7 @@ import math
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from sqlite3 import Connection
 
 from workbench.domain.actors import Actor, Role
 from workbench.domain.cohorts import Cohort, Purpose
@@ -135,8 +136,22 @@ def define(
         NotFoundError: a report is not in the study.
     """
     actor.require(Role.LEAD, Role.ADMIN, to="allocate a cohort")
-    with study.database.read() as conn:
-        reports = report_store.by_ids(conn, sorted(report_ids))
+    with study.writing(actor) as conn:
+        return define_in(conn, study, actor, name, purpose=purpose, report_ids=report_ids, seed=seed)
+
+
+def define_in(
+    conn: Connection,
+    study: Study,
+    actor: Actor,
+    name: str,
+    *,
+    purpose: Purpose,
+    report_ids: Collection[str],
+    seed: int = 0,
+) -> Cohort:
+    """Fix a cohort as ``define`` does, in a transaction that is open."""
+    reports = report_store.by_ids(conn, sorted(report_ids))
     missing = sorted(set(report_ids) - {r.id for r in reports})
     if missing:
         raise NotFoundError(f"Cohort {name}: report {missing[0]} is not in this study ({len(missing)} missing in all).")
@@ -148,7 +163,7 @@ def define(
         )
     probabilities = dict.fromkeys(report_ids, 1.0)
     cohort = _made(actor, name, purpose, reports=reports, probabilities=probabilities, seed=seed)
-    _fix(study, actor, cohort)
+    _fix(conn, cohort)
     return cohort
 
 
@@ -194,7 +209,8 @@ def allocate(
         )
     cohort = _made(actor, name, purpose, reports=drawn.reports, probabilities=drawn.probabilities, seed=seed)
     if not preview:
-        _fix(study, actor, cohort)
+        with study.writing(actor) as conn:
+            _fix(conn, cohort)
     expected = None if hits is None or blinding_round(study, actor) else _expected(study, drawn.reports, hits)
     return Allocation(cohort, len({r.patient_id for r in drawn.reports}), expected, drawn.fewer)
 
@@ -285,17 +301,16 @@ def _made(
     )
 
 
-def _fix(study: Study, actor: Actor, cohort: Cohort) -> None:
-    with study.writing(actor) as conn:
-        patients = report_store.patients(conn)
-        mine = {patients[report] for report in cohort.members}
-        for other in cohort_store.list_all(conn):
-            if other.name == cohort.name:
-                raise ConflictError(f"There is already a cohort {cohort.name}; a cohort is fixed once it is made.")
-            shared = sorted(mine & {patients[report] for report in other.members})
-            if other.purpose is not cohort.purpose and shared:
-                raise ConflictError(
-                    f"Cohort {cohort.name}: patient {shared[0]} is already in the {other.purpose} cohort {other.name}; "
-                    "a patient's reports stay in cohorts of one purpose."
-                )
-        cohort_store.add(conn, cohort)
+def _fix(conn: Connection, cohort: Cohort) -> None:
+    patients = report_store.patients(conn)
+    mine = {patients[report] for report in cohort.members}
+    for other in cohort_store.list_all(conn):
+        if other.name == cohort.name:
+            raise ConflictError(f"There is already a cohort {cohort.name}; a cohort is fixed once it is made.")
+        shared = sorted(mine & {patients[report] for report in other.members})
+        if other.purpose is not cohort.purpose and shared:
+            raise ConflictError(
+                f"Cohort {cohort.name}: patient {shared[0]} is already in the {other.purpose} cohort {other.name}; "
+                "a patient's reports stay in cohorts of one purpose."
+            )
+    cohort_store.add(conn, cohort)

@@ -2,23 +2,30 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
 
 from workbench.domain.actors import Actor, Role
+from workbench.domain.cohorts import Cohort, Purpose
 from workbench.domain.hashing import content_hash, text_hash
 from workbench.domain.references import Reference
+from workbench.domain.reports import Report
 from workbench.errors import InputError, NotFoundError, RightsError
 from workbench.evaluation.confusion import Confusion, confusion
 from workbench.evaluation.consensus import per_finding
 from workbench.evaluation.extractor import ExtractorSpread, extractor_spread
 from workbench.formats.exports import Column, write_table
-from workbench.formats.systems import select
+from workbench.storage import imports as import_store
 from workbench.storage import leaderboard as store
+from workbench.storage import reports as report_store
 from workbench.storage.leaderboard import DataSetRecord
+from workbench.text.sections import split_sections
 from workbench.workflow.blindness import require_sighted
+from workbench.workflow.cohorts import define_in
 from workbench.workflow.export import refuse_own_file
 from workbench.workflow.ran_score import Scoring
 from workbench.workflow.reference import get_reference, list_references
+from workbench.workflow.review_texts import shown
 from workbench.workflow.run import extractions, list_records, load
 from workbench.workflow.score import Score, arrays, find_score
 from workbench.workflow.study import Study
@@ -44,17 +51,15 @@ def labeler_errors(study: Study, actor: Actor, scoring: Scoring) -> LabelerError
     """Return how far each system's score could move for the labeler's errors; None where nobody knows them.
 
     They are known where the revision and labeler that read the systems have a score on a reference of the study. A
-    reference on generated reports (see ``write_blinded``) tells of those.
+    reference on generated reports (see ``take_in_generated``) tells of those.
 
     Raises:
         RightsError: the person rates in an open round.
     """
     require_sighted(study, actor, "see how a labeler errs")
-    generated = _generated(study)
     human, machine = None, None
     for score in _scores(study, actor, scoring):
-        texts = {text_hash(report.text) for report in score.prepared.reports}
-        if texts <= generated:
+        if _is_generated(study, score.prepared.reports):
             machine = machine or score
         else:
             human = human or score
@@ -77,12 +82,57 @@ def labeler_errors(study: Study, actor: Actor, scoring: Scoring) -> LabelerError
     )
 
 
+def take_in_generated(
+    study: Study,
+    actor: Actor,
+    data_set: DataSetRecord,
+    cohort: str,
+    *,
+    size: int | None = None,
+    purpose: Purpose = Purpose.EXTERNAL,
+) -> Cohort:
+    """Take generated reports into the study, blinded to the system, and fix them as a cohort to be rated.
+
+    The cohort goes through the same round as any other, and its reference tells how the labeler errs on generated
+    reports. What is taken in is what ``write_blinded`` writes.
+
+    Args:
+        study: the study.
+        actor: a lead or admin.
+        data_set: whose systems' reports.
+        cohort: the name of the cohort.
+        size: how many at most, drawn by their texts; all when None.
+        purpose: of the cohort. A patient's reports stay in cohorts of one purpose, generated ones too.
+
+    Raises:
+        InputError: there is no generated report, or the study's sections read nothing of one.
+        ConflictError: the name is taken, or a patient is in a cohort of another purpose. Nothing is taken in then.
+        RightsError: the person is no lead or admin, or rates in an open round.
+    """
+    rows = _blinded(study, actor, data_set, size)
+    source = f"generated reports of {data_set.name}"
+    reports = [Report(id_, patient, text, split_sections(text), source=source) for id_, patient, text in rows]
+    with study.writing(actor) as conn:
+        import_id = import_store.add(
+            conn,
+            "reports",
+            source,
+            file_hash=content_hash("generated", [report.hash for report in reports]),
+            actor=actor.name,
+            at=datetime.now(UTC),
+            rows=len(reports),
+        )
+        report_store.add(conn, reports, import_id)
+        ids = [report.id for report in reports]
+        return define_in(conn, study, actor, cohort, purpose=purpose, report_ids=ids)
+
+
 def write_blinded(study: Study, actor: Actor, data_set: DataSetRecord, path: Path, *, size: int | None = None) -> int:
     """Write generated reports as reports to be rated, blinded to the system, in a shuffled order; return how many.
 
-    ``import reports`` takes the file in; a cohort of them goes through the same round as any other, and its reference
-    tells how the labeler errs on generated reports. Each different text is there once; an id tells nothing of the
-    system. The same call writes the same file.
+    Each is written as the data set's task reads it, under headings of our own, so that neither a heading nor another
+    section tells the systems apart; each different text is there once, and its id tells nothing but the text. The same
+    call writes the same file. ``take_in_generated`` takes the same reports into the study at once.
 
     Args:
         study: the study.
@@ -95,22 +145,36 @@ def write_blinded(study: Study, actor: Actor, data_set: DataSetRecord, path: Pat
         InputError: there is no generated report, or it cannot be written there.
         RightsError: the person is no lead or admin, or rates in an open round.
     """
+    rows = _blinded(study, actor, data_set, size)
+    refuse_own_file(study, path)
+    return write_table(path, BLINDED, rows)
+
+
+def _blinded(study: Study, actor: Actor, data_set: DataSetRecord, size: int | None) -> list[tuple[str, str, str]]:
+    """Return (id, patient, text) of generated reports in a shuffled order, for whoever may take them out."""
     actor.require(Role.LEAD, Role.ADMIN, to="take generated reports out")
     require_sighted(study, actor, "take generated reports out")
-    refuse_own_file(study, path)
     with study.database.snapshot() as conn:
         patient_of = {s.id: s.patient_id for s in store.studies(conn, data_set.hash)}
         written = [store.texts(conn, submission.id) for submission in store.submissions(conn, data_set.hash)]
     texts: dict[str, str] = {}
     for of_system in written:
-        for study_id, text in of_system.items():
-            if text and select(text, data_set.task):
+        for study_id, raw in of_system.items():
+            if text := blinded_text(raw or "", data_set.task):
                 texts.setdefault(text, patient_of.get(study_id, study_id))
     if not texts:
         raise InputError(f"No system has submitted a report for {data_set.name} yet.")
-    shuffled = sorted((content_hash("blinded", text), text) for text in texts)[:size]
-    rows = ((f"g-{digest[:12]}", texts[text], text) for digest, text in shuffled)
-    return write_table(path, BLINDED, rows)
+    # By hash, so that the order and the ids follow from the texts alone.
+    return sorted((_blinded_id(text), patient, text) for text, patient in texts.items())[:size]
+
+
+def blinded_text(text: str, task: str) -> str:
+    """Return what raters read of a generated report; a task and a labeler read the same in it as in the whole one."""
+    return "\n\n".join(f"{heading.upper()}: {part}" if heading else part for heading, part in shown(text, task))
+
+
+def _blinded_id(text: str) -> str:
+    return f"g-{content_hash('blinded', text)[:12]}"
 
 
 def _scores(study: Study, actor: Actor, scoring: Scoring) -> Iterator[Score]:
@@ -146,10 +210,14 @@ def _references(study: Study, actor: Actor) -> Iterator[Reference]:
                 continue
 
 
-def _generated(study: Study) -> set[str]:
+def _is_generated(study: Study, reports: Sequence[Report]) -> bool:
+    """Return whether a cohort is of generated reports alone: blinded ones, or verbatim ones by other ways."""
+    others = {report.hash for report in reports if report.id != _blinded_id(report.text)}
+    if not others:
+        return True
     with study.database.snapshot() as conn:
         every = [s.id for d in store.data_sets(conn) for s in store.submissions(conn, d.hash)]
-        return {text_hash(text) for one in every for text in store.texts(conn, one).values() if text}
+        return others <= {text_hash(text) for one in every for text in store.texts(conn, one).values() if text}
 
 
 def _confusion(study: Study, actor: Actor, score: Score) -> Confusion:

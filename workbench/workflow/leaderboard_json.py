@@ -93,6 +93,15 @@ def _errors(errors: LabelerErrors | None) -> dict[str, object] | None:
         "human_reference": errors.human,
         "machine_reference": errors.machine or None,
         "simulated": errors.simulated,
+        "findings": [
+            {
+                "finding": one.finding_id,
+                "source": one.source,
+                "sensitivity": one.sensitivity.as_json(),
+                "specificity": one.specificity.as_json(),
+            }
+            for one in spread.findings
+        ],
         "systems": [
             {
                 "system": one.system,
