@@ -11,6 +11,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from workbench.domain.data_use import Basis
+from workbench.models import egress
 from workbench.storage import runs
 from workbench.ui import state
 from workbench.workflow import batches, data_use, run
@@ -275,6 +276,24 @@ def test_a_rater_sees_no_button_to_collect_that_works(open_page: Open, study: St
     lead = opened.actor(LEAD)
     batches.submit(opened, lead, run.prepare(opened, lead, cohort="development", labeler="far"))
     assert chosen(open_page, study, "far", RATER).button(key="run.collect").disabled
+
+
+def test_a_batch_whose_host_was_closed_can_be_collected_and_the_page_says_that_this_sends_no_report(
+    open_page: Open, study: Study, batch_server: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    add(study, f'[labelers.far]\nkind = "openai"\nmodel = "m"\nbase_url = "{batch_server}"')
+    opened = open_study(study.folder)
+    lead = opened.actor(LEAD)
+    batches.submit(opened, lead, run.prepare(opened, lead, cohort="development", labeler="far"))
+    for module in (egress, data_use):  # from here on the server of this test counts as one elsewhere, never opened
+        monkeypatch.setattr(module, "is_loopback", lambda _: False)
+    app = chosen(open_page, study, "far")
+    assert any("The host may be sent no report any more" in each.value for each in app.main.caption)
+    press(app, "Collect what has come")
+    press(app, "Collect what has come")
+    assert not app.exception
+    prepared = run.load(study, run.list_records(study)[-1].run.hash)
+    assert run.progress(study, prepared).finished
 
 
 def test_a_scripted_labeler_says_that_it_is_simulated(open_page: Open, study: Study) -> None:

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from workbench.domain.runs import Price, Usage
-from workbench.running.spending import Cap, cost, forecast, refusal, tokens
+from workbench.running.spending import Cap, Most, cost, forecast, refusal, tokens
 
 PRICE = Price(input=2.0, output=10.0, cached_input=0.5)
 # 10 replies: 9,000 input tokens of which 4,000 cached, 1,000 output: (5,000 x 2 + 4,000 x 0.5 + 1,000 x 10) / 10^6.
@@ -55,20 +55,47 @@ def test_the_forecast_is_the_mean_times_all() -> None:
         (Cap(tokens=10_999), 0, False),
         (Cap(tokens=13_999), 3, False),  # and 3,000 for those in flight
         (Cap(tokens=14_000), 3, True),
-        (Cap(cost=0.0243), 0, True),  # 0.0022 for the next
-        (Cap(cost=0.0241), 0, False),
-        (Cap(cost=0.0263), 1, False),
-        (Cap(cost=0.0265), 1, True),
+        (Cap(cost=0.0249), 0, True),  # (900 x 2 + 100 x 10) / 10^6 = 0.0028 for the next, none of it cached
+        (Cap(cost=0.0247), 0, False),
+        (Cap(cost=0.0275), 1, False),
+        (Cap(cost=0.0277), 1, True),
         (Cap(tokens=14_000, cost=0.01), 3, False),
         (Cap(tokens=0), 0, False),
     ],
 )
 def test_the_next_report_fits_or_not_with_those_in_flight(cap: Cap, in_flight: int, fits: bool) -> None:
-    assert (refusal(cap, PRICE, TEN, in_flight) == "") is fits
+    assert (refusal(cap, PRICE, TEN, [Most()] * (in_flight + 1)) == "") is fits
+
+
+@pytest.mark.parametrize(
+    ("cap", "usage", "coming", "fits"),
+    [
+        (Cap(tokens=3_500), Usage(), [Most(3_000, 500)], True),
+        (Cap(tokens=3_499), Usage(), [Most(3_000, 500)], False),
+        (Cap(tokens=7_000), Usage(), [Most(3_000, 500), Most(3_000, 500)], True),
+        (Cap(tokens=6_999), Usage(), [Most(3_000, 500), Most(3_000, 500)], False),
+        (Cap(tokens=13_500), TEN, [Most(3_000, 500)], True),  # 10,000 spent
+        (Cap(tokens=13_499), TEN, [Most(3_000, 500)], False),
+        (Cap(tokens=11_399), TEN, [Most(10, 500)], False),  # as much is sent as the mean of what came: 900 and 500
+        (Cap(tokens=11_400), TEN, [Most(10, 500)], True),
+        (Cap(tokens=3_000), Usage(), [Most(3_000, None)], True),  # no limit and no reply yet: only the prompt is known
+        (Cap(cost=0.0111), Usage(), [Most(3_000, 500)], True),  # (3,000 x 2 + 500 x 10) / 10^6 = 0.011
+        (Cap(cost=0.0109), Usage(), [Most(3_000, 500)], False),
+        (Cap(cost=0.0124), Usage(), [Most(3_000, 500, written=True)], False),  # 3,000 x 2.5 + 5,000: 0.0125
+        (Cap(cost=0.0126), Usage(), [Most(3_000, 500, written=True)], True),
+        (Cap(tokens=0), Usage(), [Most()], False),
+        (Cap(cost=0.0), Usage(), [Most()], False),
+    ],
+)
+def test_a_report_fits_where_its_prompt_and_the_longest_reply_do(
+    cap: Cap, usage: Usage, coming: list[Most], fits: bool
+) -> None:
+    assert (refusal(cap, PRICE, usage, coming) == "") is fits
 
 
 def test_refusals_say_which_cap_it_was() -> None:
-    assert "its cap of 10,500 tokens" in refusal(Cap(tokens=10_500), PRICE, TEN, 0)
-    assert "its cap of 0.02 USD" in refusal(Cap(cost=0.02), PRICE, TEN, 0)
-    assert "does not say how many tokens" in refusal(Cap(tokens=10**9), PRICE, Usage(unknown=1), 0)
-    assert refusal(Cap(tokens=10**9), PRICE, Usage(), 0) == ""
+    told = refusal(Cap(tokens=10_500), PRICE, TEN, [Most(3_000, 500)])
+    assert "its cap of 10,500 tokens: the next report may take 3,500 (its prompt, estimated, and the longest" in told
+    assert "its cap of 0.02 USD" in refusal(Cap(cost=0.02), PRICE, TEN, [Most()])
+    assert "does not say how many tokens" in refusal(Cap(tokens=10**9), PRICE, Usage(unknown=1), [Most()])
+    assert refusal(Cap(tokens=10**9), PRICE, Usage(), [Most()]) == ""

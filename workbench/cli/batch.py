@@ -102,12 +102,14 @@ def currency(prepared: PreparedRun) -> str | None:
 def spent(prepared: PreparedRun, progress: RunProgress) -> list[str]:
     """Return what a run has taken, in a line; none where no model was asked."""
     usage = progress.usage
-    if not usage.replies:
+    if not usage.replies and not usage.lost:
         return []
     cached = f" ({usage.cached_tokens:,} of them cached)" if usage.cached_tokens else ""
     line = f"It has taken {usage.input_tokens:,} tokens in{cached} and {usage.output_tokens:,} out"
     if usage.unknown:
-        line += f", without {usage.unknown} replies whose server did not say"
+        line += f", without {usage.unknown:,} replies whose server did not say"
+    if usage.lost:
+        line += f", and {usage.lost:,} calls without token counts, which brought no reply"
     if progress.cost is not None:
         line += f"; at today's price that is {progress.cost:,.4f} {currency(prepared)}"
     price = prepared.run.labeler.price

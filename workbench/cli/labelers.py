@@ -88,7 +88,9 @@ def open_host(
 def close_host(
     host: HostArgument, *, study: StudyOption = None, as_name: AsOption = None, as_json: JsonOption = False
 ) -> None:
-    """Close a host that was opened: nothing more is sent there, not by a run that is under way either.
+    """Close a host that was opened: no report is sent there any more, not by a run that is under way either.
+
+    Batches that it has already can still be collected or cancelled, which sends no report.
 
     \b
     Example:
@@ -96,7 +98,7 @@ def close_host(
     """
     opened = open_study(study)
     opening = data_use.close_host(opened, opened.actor(as_name), host)
-    Output(as_json).answer(_opening_json(opening), f"{opening.host} is closed.")
+    Output(as_json).answer(_opening_json(opening), f"{opening.host} is closed. {data_use.STILL}")
 
 
 @data_use_app.command("list")

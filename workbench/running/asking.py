@@ -6,6 +6,7 @@ not written down, so that going on asks for it again as long as its part is not 
 """
 
 import asyncio
+from collections import deque
 from collections.abc import Awaitable, Callable, Generator, Iterator, Sequence
 from dataclasses import dataclass, replace
 from hashlib import sha256
@@ -19,7 +20,7 @@ from workbench.running import spending
 from workbench.running.journal import Answer, Journal
 from workbench.running.pool import Pool
 from workbench.running.runner import outcome
-from workbench.running.spending import Cap
+from workbench.running.spending import Cap, Most
 from workbench.storage.runs import usage_of
 
 AHEAD = 10_000  # reports that may be answered before the one whose turn it is
@@ -45,7 +46,7 @@ async def said_of(labeler: Labeler, text: str, findings: Sequence[str]) -> Said:
     """
     found = await outcome(labeler, text)
     if isinstance(found, Failure):
-        return Said(Answer(found.detail or "The labeler failed."), is_reply=False)
+        return Said(Answer(found.detail or "The labeler failed.", found.usage), is_reply=False)
     return Said(Answer(_read(found, findings), usage_of(found)), is_reply=True)
 
 
@@ -70,8 +71,9 @@ class Asking:
         settings: of the labeler: how many in flight, and the price.
         journal: where answers are written down, and known from.
         first: the number of the first row in its source, as the journal counts.
-        cap: what may be spent in all.
+        cap: what may be spent in all; see ``spending.refusal`` for how what is to come is estimated.
         spent: what was spent before, besides what the journal knows of.
+        most: what one text may take at most; told before the labeler is made.
     """
 
     def __init__(
@@ -85,11 +87,12 @@ class Asking:
         first: int = 0,
         cap: Cap | None = None,
         spent: Usage | None = None,
+        most: Callable[[str], Most] = lambda _: Most(),
     ) -> None:
         self.usage = (spent or Usage()) + journal.usage
         self._rows = enumerate(rows, start=first)
         self._make, self._ids, self._settings, self._journal = make, label_set.ids, settings, journal
-        self._cap = cap or Cap()
+        self._cap, self._most = cap or Cap(), most
         self._pool = Pool(settings.concurrency)
         self._labeler: Labeler | None = None
         self._unmade: WorkbenchError | None = None  # why it could not be made
@@ -99,7 +102,8 @@ class Asking:
         self._answered: dict[int, tuple[str, Answer]] = {}
         self._remembered: dict[bytes, asyncio.Future[Said | None]] = {}
         self._head = self._next = first  # number of the next row to be yielded, and to be read
-        self._in_flight = 0
+        self._back: deque[tuple[int, Row]] = deque()  # read, and for the next one who may send them
+        self._flying: list[Most] = []
         self._stopped = ""
         self._yielded = Usage()
 
@@ -165,13 +169,18 @@ class Asking:
 
     async def _label_next(self) -> bool:
         """Label the next row and return whether there was one and another may be sent."""
-        if not self._may_send() or (taken := next(self._rows, None)) is None:
+        self._stopped = self._stopped or self._pool.stopped
+        if self._stopped or (taken := self._back.popleft() if self._back else next(self._rows, None)) is None:
             return False
         number, (report, text) = taken
-        self._next = number + 1
+        self._next = max(self._next, number + 1)
         answer = self._journal.take(number, report, text)
         if answer is None:
-            said = await self._answer(text)
+            expected = self._most(text) if self._cap.set else Most()
+            if not self._may_send(expected):
+                self._back.append(taken)
+                return False
+            said = await self._answer(text, expected)
             if said is None:
                 return False
             answer = said.answer
@@ -182,14 +191,13 @@ class Asking:
             self._changed.set()
         return True
 
-    def _may_send(self) -> bool:
-        if not self._stopped:
-            self._stopped = self._pool.stopped or spending.refusal(
-                self._cap, self._settings.price, self.usage, self._in_flight
-            )
-        return not self._stopped
+    def _may_send(self, expected: Most) -> bool:
+        why = spending.refusal(self._cap, self._settings.price, self.usage, [*self._flying, expected])
+        if why and not self._flying:  # else what is in flight may leave room: whoever comes back last decides
+            self._stopped = why
+        return not why
 
-    async def _answer(self, text: str) -> Said | None:
+    async def _answer(self, text: str, expected: Most) -> Said | None:
         """Return what is said of a text, None where nothing can be said of any text any more."""
         digest = sha256(text.encode("utf-8", "surrogatepass")).digest()
         known = self._remembered.get(digest)
@@ -200,13 +208,13 @@ class Asking:
         if len(self._remembered) > _REMEMBERED:
             del self._remembered[next(iter(self._remembered))]
         said = None
-        self._in_flight += 1
+        self._flying.append(expected)
         try:
             said = await said_of(await self._made(), text, self._ids)
         except CallError as error:  # closed to every text, not to this one
             self._stopped = self._stopped or self._pool.stopped or str(error)
         finally:
-            self._in_flight -= 1
+            self._flying.remove(expected)
             mine.set_result(said)
             if said is None or not said.is_reply:  # another report of the same text may fare better
                 self._remembered.pop(digest, None)

@@ -107,7 +107,8 @@ class OnCluster:
         journal: where a model's answers are written down, and known from; None for the rules labeler.
         first: the number of the first row in its source, as the journal counts.
         at_once: reports that are on the cluster together.
-        still_allowed: raises RightsError where no more may be sent; asked each time before so many are.
+        still_allowed: raises RightsError where no more may be sent; asked each time before so many are, and after
+            each batch of answers. What workers have in hand by then is let end, and what is not begun is not sent.
     """
 
     def __init__(
@@ -158,7 +159,9 @@ class OnCluster:
         texts = [{"text": text} for _, (_, text) in part]
         data = ray.data.from_items(texts, override_num_blocks=-(-len(part) // size))
         said = data.map_batches(_said, batch_size=size, fn_kwargs={"work": self._work}).iter_rows()
-        for (number, row), found in zip(part, said, strict=True):
+        for count, ((number, row), found) in enumerate(zip(part, said, strict=True)):
+            if count and count % size == 0:
+                self._still_allowed()
             if found["stop"]:
                 raise WorkbenchError(str(found["stop"]))
             codes, usage = ([int(value) for value in found[key]] for key in ("codes", "usage"))

@@ -6,8 +6,8 @@ is in flight until what came of it is saved, so ``concurrency`` bounds both toge
 """
 
 import asyncio
-from collections import Counter
-from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from collections import Counter, deque
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from time import monotonic
@@ -31,7 +31,8 @@ from workbench.running import liveness, spending
 from workbench.running.holding import Hold, held
 from workbench.running.pace import Speedometer
 from workbench.running.pool import Pool, StoppedError
-from workbench.running.spending import Cap
+from workbench.running.spending import Cap, Most
+from workbench.storage import runs as run_store
 from workbench.storage.database import Database
 from workbench.storage.runs import usage_of
 
@@ -89,8 +90,8 @@ async def execute(
         labeler: made for the run's prompt.
         texts: (report id, text of the selected sections).
         pool: what the labeler's calls go through, if they go through one.
-        cap: what the run may take in all, what was saved before included. Until one reply has told what replies
-            take, texts are sent one by one.
+        cap: what the run may take in all, what was saved before included; see ``spending.refusal`` for how what is
+            still to come is estimated. Until one reply has told what replies take, texts are sent one by one.
         runner_id: names this process to others, "host:process id"; found out when left out.
         on_progress: called at the start, about four times a second, and at the end.
 
@@ -111,6 +112,20 @@ async def execute(
         return session.progress(alive=False)
 
 
+def refusal_at_once(
+    database: Database, run: Run, texts: Sequence[tuple[str, str]], cap: Cap, most: Callable[[str], Most]
+) -> str:
+    """Return why not even the first text that is left may be sent under a cap; "" where it may, or where none is left.
+
+    For whoever is about to ask the server something else before: that is shorter than any report with its prompt.
+    """
+    keyed = dict(run_keys(run, texts))
+    with database.read() as conn:
+        statuses, usage = run_store.outcomes(conn, keyed)
+    left = next((text for key, text in keyed.items() if key not in statuses), None)
+    return "" if left is None else spending.refusal(cap, run.labeler.price, usage, [most(left)])
+
+
 @dataclass(slots=True)
 class _Session:
     """The work of one runner on one run."""
@@ -127,7 +142,7 @@ class _Session:
     waiting: Mapping[ExtractionKey, str] = field(default_factory=dict)  # for a batch, and of which run that is
     unsaved: list[tuple[ExtractionKey, Extraction | Failure]] = field(default_factory=list)
     usage: Usage = field(default_factory=Usage)
-    in_flight: int = 0
+    flying: list[Most] = field(default_factory=list)  # what each text in flight may take
     ended: int = 0  # texts, in this session
     stopped: str = ""
     updated_at: datetime | None = None
@@ -156,7 +171,7 @@ class _Session:
 
     async def work(self, on_progress: OnProgress | None) -> None:
         """Label what is pending, saving and showing life meanwhile."""
-        todo = iter(self.pending)  # shared: each worker takes the next
+        todo = deque(self.pending)  # shared: each worker takes the next
         workers = {asyncio.create_task(self._first_alone(todo))} if self.cap.set else set()
         try:
             await self._watch(workers, on_progress)
@@ -203,7 +218,7 @@ class _Session:
         until = self.pool.paused_until
         return Pace(
             calls=self.pool.calls,
-            in_flight=self.in_flight,
+            in_flight=len(self.flying),
             per_second=calls,
             seconds_left=left / texts + self.pool.pause_left if texts else None,
             paused_until=until,
@@ -242,7 +257,7 @@ class _Session:
         if on_progress is not None:
             on_progress(self.progress(alive=True))
 
-    async def _first_alone(self, todo: Iterator[tuple[ExtractionKey, str]]) -> None:
+    async def _first_alone(self, todo: deque[tuple[ExtractionKey, str]]) -> None:
         """Label one text after the other until it is known what a reply takes, so that a cap can be kept."""
         while not self.usage.replies:
             before = self.ended
@@ -250,15 +265,18 @@ class _Session:
             if self.ended == before:
                 return
 
-    async def _label(self, todo: Iterator[tuple[ExtractionKey, str]], most: int | None = None) -> None:
-        """Label texts of those that are to do until there are none, or ``most`` of them, or the run stops."""
+    async def _label(self, todo: deque[tuple[ExtractionKey, str]], most: int | None = None) -> None:
+        """Label texts of those that are to do until there are none, or ``most`` of them, or no more may be sent."""
         costs = self.run.labeler.kind not in _FREE
         while most is None or most > 0:
             most = None if most is None else most - 1
-            if (taken := next(todo, None)) is None or not self._may_send():
+            if not todo:
                 return
-            key, text = taken
-            result = await self._ask(key, text)
+            expected = spending.most_of(self.labeler, todo[0][1]) if self.cap.set else Most()
+            if not self._may_send(expected):
+                return
+            key, text = todo.popleft()
+            result = await self._ask(key, text, expected)
             if result is None:
                 return
             self._take(key, result)  # not in one line with await: save() exchanges the list meanwhile
@@ -269,29 +287,30 @@ class _Session:
             # It would also fight the saving thread for the interpreter row by row, and hold up raters' saving.
             await self.quiet.wait()
 
-    def _may_send(self) -> bool:
-        if not self.stopped:
-            self.stopped = self.pool.stopped or spending.refusal(
-                self.cap, self.run.labeler.price, self.usage, self.in_flight
-            )
-        return not self.stopped
+    def _may_send(self, expected: Most) -> bool:
+        self.stopped = self.stopped or self.pool.stopped
+        if self.stopped:
+            return False
+        why = spending.refusal(self.cap, self.run.labeler.price, self.usage, [*self.flying, expected])
+        if why and not self.flying:  # else what is in flight may leave room: whoever comes back last decides
+            self.stopped = why
+        return not why
 
-    async def _ask(self, key: ExtractionKey, text: str) -> Extraction | Failure | None:
+    async def _ask(self, key: ExtractionKey, text: str, expected: Most) -> Extraction | Failure | None:
         """Return what came of a text; None where the run has stopped, so that nothing can be said of it."""
-        self.in_flight += 1
+        self.flying.append(expected)
         try:
             return await outcome(self.labeler, text, key.repeat)
         except CallError as error:  # closed to every text, not to this one
             self.stopped = self.stopped or self.pool.stopped or str(error)
             return None
         finally:
-            self.in_flight -= 1
+            self.flying.remove(expected)  # or one that is equal, which is the same
 
     def _take(self, key: ExtractionKey, result: Extraction | Failure) -> None:
         self.ended += 1
         self.unsaved.append((key, result))
-        if isinstance(result, Extraction):
-            self.usage += usage_of(result)
+        self.usage += usage_of(result) if isinstance(result, Extraction) else result.usage
 
     def _count(self, key: ExtractionKey, result: Extraction | Failure) -> None:
         """Count a text by what is saved of it now; what healed no longer counts as failed."""
@@ -327,7 +346,7 @@ async def answer_or_failure(ask: Callable[[], Awaitable[T]], who: str) -> T | Fa
     except CallError as error:
         if error.trouble is Trouble.CLOSED:
             raise
-        return Failure(error.trouble.value, str(error), error.calls)
+        return Failure(error.trouble.value, str(error), error.calls, error.usage or Usage())
     except RightsError as error:  # the server may not be asked, whatever the text
         raise StoppedError(str(error)) from error
     except WorkbenchError as error:

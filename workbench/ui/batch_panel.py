@@ -11,7 +11,7 @@ from workbench.running.batching import Collected
 from workbench.running.spending import Cap
 from workbench.storage.batches import BatchRecord
 from workbench.ui import state, widgets
-from workbench.workflow import batches
+from workbench.workflow import batches, data_use
 from workbench.workflow.run import PreparedRun
 
 _STATES = MappingProxyType(
@@ -38,6 +38,8 @@ def draw(here: state.Here, prepared: PreparedRun) -> list[BatchRecord]:
             for batch in waiting:
                 st.markdown(f":material/schedule_send: {widgets.plain(text(batch))}")
                 st.caption(widgets.plain(f"{_told(batch)} {_about(prepared, batch)}"))
+            if data_use.permission(here.study, prepared.run.labeler).why_not:
+                st.caption(widgets.plain(f"The host may be sent no report any more. {data_use.STILL}"))
         may = here.may(Role.LEAD, Role.ADMIN)
         label, icon = "Collect what has come", ":material/move_to_inbox:"
         if press.button(label, key="run.collect", icon=icon, disabled=not may, type="primary", width="stretch"):

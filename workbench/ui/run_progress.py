@@ -69,10 +69,11 @@ def _tokens(done: RunProgress) -> list[Figure]:
     if not used.replies:
         why = _unsaid(done)
         return [("Tokens in", None, why), ("Tokens out", None, why)]
+    lost = f", {used.lost:,} calls without token counts" if used.lost else ""
     cached = f"{used.cached_tokens:,} of them cached" if used.cached_tokens else "none known to be cached"
     return [
         ("Tokens in", f"{used.input_tokens:,}", cached),
-        ("Tokens out", f"{used.output_tokens:,}", f"{used.output_tokens / used.replies:,.0f} a reply"),
+        ("Tokens out", f"{used.output_tokens:,}", f"{used.output_tokens / used.replies:,.0f} a reply{lost}"),
     ]
 
 

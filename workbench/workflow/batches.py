@@ -9,15 +9,18 @@ from dataclasses import replace
 from pathlib import Path
 
 from workbench.domain.actors import Actor, Role
-from workbench.labelers.registry import Batching, make_batching
+from workbench.domain.hashing import short
+from workbench.errors import InputError, RightsError
+from workbench.labelers.registry import Batching, make_batching, require_key
 from workbench.models.base import CallError, Constraint, Trouble
-from workbench.running import batch_files, batching
+from workbench.models.egress import Egress
+from workbench.running import batch_files, batching, runner
 from workbench.running.batching import Collected
 from workbench.running.spending import Cap, require_price
 from workbench.storage import batches as store
 from workbench.storage.batches import BatchRecord
 from workbench.workflow import data_use
-from workbench.workflow.labelers import capability, remembered, require_ready
+from workbench.workflow.labelers import asks_first, capability, most_of, remembered, require_ready
 from workbench.workflow.run import PreparedRun
 from workbench.workflow.study import Study
 
@@ -71,6 +74,9 @@ def submit(study: Study, actor: Actor, prepared: PreparedRun, *, cap: Cap | None
 def collect(study: Study, actor: Actor, prepared: PreparedRun) -> Collected:
     """Collect what has come of a run's batches. Nothing is handed over, and no report sent.
 
+    So it may be done also where the host was closed since: what lies there is paid for, and fetching it takes nothing
+    there that was not there before. Where no batch is under way nothing is fetched from a host that is closed.
+
     Raises:
         RightsError, InputError, ConflictError, CallError: as ``submit`` does.
     """
@@ -80,6 +86,8 @@ def collect(study: Study, actor: Actor, prepared: PreparedRun) -> Collected:
 
 def cancel(study: Study, actor: Actor, prepared: PreparedRun) -> Collected:
     """Have a run's batches end early, and collect what was answered by then; the rest can be asked again.
+
+    It may be done also where the host was closed since, as collecting may.
 
     Providers take a while to end one: collect again. A batch that its provider does not know any more is given up.
 
@@ -173,12 +181,19 @@ async def _look(
     cancel: bool = False,
 ) -> Collected:
     settings = prepared.run.labeler
-    require_ready(study, settings)
-    _batching(study, prepared, None)  # a labeler that takes no batches is refused before its server is asked anything
+    egress = _lock(study, prepared, submit=submit)
+    if submit and cap is not None and cap.set and asks_first(study, settings):
+        most = most_of(study, settings, prepared.prompt)
+        why = runner.refusal_at_once(study.database, prepared.run, prepared.texts, cap, most)
+        if why:
+            raise InputError(f"{why} Nothing was handed over.")
+    _batching(
+        study, prepared, None, egress
+    )  # a labeler that takes no batches is refused before its server is asked anything
     return await batching.look_after(
         study.database,
         prepared.run,
-        lambda constraint: _batching(study, prepared, constraint),
+        lambda constraint: _batching(study, prepared, constraint, egress),
         prepared.texts,
         actor=actor.name,
         submit=submit,
@@ -189,18 +204,45 @@ async def _look(
     )
 
 
+def _lock(study: Study, prepared: PreparedRun, *, submit: bool) -> Egress:
+    """Return where a look after a run's batches may go.
+
+    Raises:
+        RightsError: reports may not be sent to the labeler's server, and that is what is wanted, or there is nothing
+            else to go there for.
+        InputError: the labeler's key is missing.
+    """
+    settings = prepared.run.labeler
+    waiting = under_way(study, prepared)
+    if waiting and not submit:
+        require_key(settings)
+        return data_use.egress_to_fetch(study, settings)
+    try:
+        require_ready(study, settings)
+    except RightsError as error:
+        if not waiting:
+            raise
+        name = short(prepared.run.hash)
+        raise RightsError(
+            f"{error} What was handed over before can still be collected (`workbench run --resume {name}`) or "
+            f"cancelled (`--batch-cancel`): neither sends a report."
+        ) from None
+    return data_use.egress(study)
+
+
 def _offline(study: Study, prepared: PreparedRun) -> Batching:
     """Return what writes and reads files: the labeler's server need not be running."""
     settings = prepared.run.labeler
     require_ready(study, settings)
-    return _batching(study, prepared, remembered(study, settings) or Constraint.JSON_SCHEMA)
+    constraint = remembered(study, settings) or Constraint.JSON_SCHEMA
+    return _batching(study, prepared, constraint, data_use.egress(study))
 
 
-def _batching(study: Study, prepared: PreparedRun, constraint: Constraint | None) -> Batching:
+def _batching(study: Study, prepared: PreparedRun, constraint: Constraint | None, egress: Egress) -> Batching:
     return make_batching(
         prepared.run.labeler,
         prepared.prompt,
         study.label_set,
-        egress=data_use.egress(study),
+        egress=egress,
         constraint=constraint,
     )

@@ -20,6 +20,7 @@ from workbench.storage.database import Database
 from workbench.workflow.settings import StudySettings
 from workbench.workflow.study import Study
 
+STILL = "Batches that it has already can still be collected or cancelled: neither sends a report."
 _PORTS = {"http": 80, "https": 443}
 
 
@@ -71,7 +72,9 @@ def open_host(study: Study, actor: Actor, host: str, basis: Basis) -> Opening:
 
 
 def close_host(study: Study, actor: Actor, host: str) -> Opening:
-    """Close a host that was opened; what is on its way to it is not called back, and nothing more is sent.
+    """Close a host that was opened; what is on its way to it is not called back, and no report is sent any more.
+
+    Batches that were handed over can still be collected and cancelled, since neither sends a report.
 
     Raises:
         RightsError: the person is no lead or admin.
@@ -98,6 +101,19 @@ def egress(study: Study) -> Egress:
 def egress_of(folder: Path, settings: StudySettings) -> Egress:
     """Return the same for a study's folder, which need not have a database yet."""
     return _egress(settings, _openings_of(folder))
+
+
+def egress_to_fetch(study: Study, labeler: LabelerSettings) -> Egress:
+    """Return what reaches a labeler's server although it may be sent reports no more, and no other host then.
+
+    For looking after what was handed over while it might be sent: asking how that stands, fetching its answers,
+    cancelling it. Nothing that goes out with this may hold a report.
+    """
+    address = server_address(labeler)
+    if address is None or not permission(study, labeler).why_not:
+        return egress(study)
+    host, port = _named(address)
+    return Egress(restricted=True, hosts=frozenset({f"{host}:{port}"}))
 
 
 def permission(study: Study, labeler: LabelerSettings) -> Permission:
@@ -149,11 +165,16 @@ def _egress(settings: StudySettings, known: list[Opening]) -> Egress:
 
 def _opening_of(address: str, known: list[Opening]) -> Opening | None:
     """Return the opening that is about a server: the one that holds, if there are two."""
-    parts = urlsplit(address)
-    host, port = (parts.hostname or "").removesuffix("."), parts.port or _PORTS.get(parts.scheme, 0)
-    shown = f"[{host}]" if ":" in host else host
-    about = [opening for opening in known if opening.host in {host, f"{shown}:{port}", shown}]
+    shown, port = _named(address)
+    about = [opening for opening in known if opening.host in {shown.strip("[]"), f"{shown}:{port}", shown}]
     return next((opening for opening in about if opening.holds(_today())), about[0] if about else None)
+
+
+def _named(address: str) -> tuple[str, int]:
+    """Return the host of an address as it is written in lists, and its port."""
+    parts = urlsplit(address)
+    host = (parts.hostname or "").removesuffix(".")
+    return f"[{host}]" if ":" in host else host, parts.port or _PORTS.get(parts.scheme, 0)
 
 
 def _ended(opening: Opening | None) -> str:

@@ -19,10 +19,10 @@ from workbench.labelers.rules import RulesLabeler
 from workbench.running.gathering import Gathering
 from workbench.running.pool import Pool
 from workbench.running.runner import outcome
-from workbench.running.spending import Cap, require_price
+from workbench.running.spending import Cap, refusal, require_price
 from workbench.storage import runs as run_store
 from workbench.storage.runs import usage_of
-from workbench.workflow.labelers import labeler_of, require_ready
+from workbench.workflow.labelers import labeler_of, most_of, require_ready
 from workbench.workflow.study import Study
 
 Progress = Callable[[int, int], None]
@@ -119,6 +119,9 @@ async def _ask(reading: Reading, texts: Sequence[str], cap: Cap | None, on_progr
     todo = [text for text in texts if reading.key(text) not in known]
     if not todo:
         return ""
+    most, limit = most_of(study, settings, reading.prompt), cap or Cap()
+    if why := refusal(limit, settings.price, usage, [most(todo[0])]):
+        return why
     pool = Pool(settings.concurrency)
     labeler = await labeler_of(study, settings, reading.prompt, pool=pool)
     done = len(texts) - len(todo)
@@ -128,7 +131,7 @@ async def _ask(reading: Reading, texts: Sequence[str], cap: Cap | None, on_progr
         with study.database.write() as conn:
             if isinstance(result, Failure):
                 run_store.save_failures(conn, [(reading.key(text), result)])
-                return Usage()
+                return result.usage
             run_store.save_extractions(conn, [(reading.key(text), result)])
         return usage_of(result)
 
@@ -138,6 +141,7 @@ async def _ask(reading: Reading, texts: Sequence[str], cap: Cap | None, on_progr
         on_progress(done, len(texts))
 
     try:
-        return await Gathering(todo, ask_one, pool, settings, cap=cap or Cap(), spent=usage, on_done=tell).all()
+        asking = Gathering(todo, ask_one, pool, settings, cap=limit, spent=usage, most=most, on_done=tell)
+        return await asking.all()
     finally:
         await labeler.close()

@@ -17,7 +17,7 @@ from workbench.running import spending
 from workbench.running.gathering import Gathering
 from workbench.running.pool import Pool
 from workbench.running.runner import answer_or_failure
-from workbench.running.spending import Cap
+from workbench.running.spending import Cap, Most
 from workbench.storage import judgements as store
 from workbench.storage.judgements import JudgementKey
 from workbench.workflow import data_use
@@ -174,6 +174,8 @@ async def _ask(
     if not todo:
         return "", {}
     require_ready(study, settings)
+    if stopped := spending.refusal(cap, settings.price, _usage(known), [Most(output_tokens=settings.max_tokens)]):
+        return stopped, {}
     constraint = await capability(study, settings)
     pool = Pool(settings.concurrency)
     model = make_model(
@@ -189,7 +191,7 @@ async def _ask(
         judgement = await answer_or_failure(lambda: judge.judge(*pair), "judge")
         if isinstance(judgement, Failure):
             unanswered[pair] = judgement
-            return Usage()
+            return judgement.usage
         with study.database.write() as conn:
             store.add(conn, bench.key(pair), judgement)
         return _usage({pair: judgement})

@@ -16,7 +16,9 @@ from workbench.labelers.registry import key_variable, make_labeler, probe_server
 from workbench.labelers.server_address import runs_here, server_address
 from workbench.models.base import CallError, Completion, Constraint, Message, Model, Trouble
 from workbench.models.probe import patiently
+from workbench.running import spending
 from workbench.running.pool import Pool
+from workbench.running.spending import Most
 from workbench.storage import hellos as store
 from workbench.workflow import data_use
 from workbench.workflow.data_use import Permission
@@ -145,6 +147,22 @@ async def labeler_of(study: Study, settings: LabelerSettings, prompt: Prompt, *,
         egress=data_use.egress(study),
         constraint=await capability(study, settings),
     )
+
+
+def asks_first(study: Study, settings: LabelerSettings) -> bool:
+    """Return whether a labeler's server is asked what it can do before it is sent anything else."""
+    return server_address(settings) is not None and remembered(study, settings) is None
+
+
+def most_of(study: Study, settings: LabelerSettings, prompt: Prompt) -> Callable[[str], Most]:
+    """Return what tells how much labelling a text may take at most. Its server is asked nothing for it.
+
+    Raises:
+        RightsError, InputError: as ``require_ready`` does.
+    """
+    constraint = remembered(study, settings) or Constraint.JSON_SCHEMA
+    labeler = make_labeler(settings, prompt, study.label_set, egress=data_use.egress(study), constraint=constraint)
+    return lambda text: spending.most_of(labeler, text)
 
 
 def remembered(study: Study, settings: LabelerSettings) -> Constraint | None:

@@ -14,6 +14,7 @@ from workbench.formats.label_sets import read_label_set
 from workbench.formats.parts import LabelledRow, Row
 from workbench.labelers.base import Labeler
 from workbench.labelers.registry import make_labeler, probe_server, settings_of
+from workbench.models.base import Constraint
 from workbench.models.egress import Egress
 from workbench.models.probe import patiently
 from workbench.prompting.files import parse_prompt, read_prompt
@@ -22,7 +23,7 @@ from workbench.running.bulk import label_many
 from workbench.running.cluster import OnCluster, Work, cluster
 from workbench.running.journal import Journal, open_journal
 from workbench.running.pool import Pool
-from workbench.running.spending import Cap, require_price
+from workbench.running.spending import Cap, Most, most_of, require_price
 from workbench.storage import prompts as prompt_store
 from workbench.storage.database import Database
 from workbench.workflow import data_use
@@ -177,8 +178,23 @@ def _states(  # noqa: PLR0917 - the parts of one call
             first=kept.first,
             cap=means.cap,
             spent=kept.spent,
+            most=_most(using),
         )
     return opened.enter_context(closing(made.labels())), made.yielded_usage
+
+
+def _most(using: Labelling) -> Callable[[str], Most]:
+    """Return what tells how much a text may take at most; a labeler for it is made when it is first asked."""
+    made: list[Labeler] = []
+
+    def most(text: str) -> Most:
+        if not made:
+            how = Constraint.JSON_SCHEMA
+            labeler = make_labeler(using.labeler, using.prompt, using.label_set, egress=using.egress, constraint=how)
+            made.append(labeler)
+        return most_of(made[0], text)
+
+    return most
 
 
 async def _made(using: Labelling, pool: Pool) -> Labeler:

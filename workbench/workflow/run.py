@@ -17,12 +17,13 @@ from workbench.errors import NotFoundError, WorkbenchError
 from workbench.running import liveness, process, runner
 from workbench.running.pool import Pool
 from workbench.running.spending import Cap, require_price
+from workbench.storage import batches as batch_store
 from workbench.storage import cohorts as cohort_store
 from workbench.storage import reports as report_store
 from workbench.storage import runs as run_store
 from workbench.workflow.blindness import require_sighted
 from workbench.workflow.cohorts import get_cohort, require_unlocked
-from workbench.workflow.labelers import labeler_of, require_ready
+from workbench.workflow.labelers import asks_first, labeler_of, most_of, require_ready
 from workbench.workflow.prompts import StoredPrompt, find_revision
 from workbench.workflow.study import Study
 
@@ -86,7 +87,7 @@ def prepare(
     members = get_cohort(study, cohort)
     require_unlocked(study, members, "run a prompt on it")
     run = _run(study, stored, members, labeler, sections=sections, repeats=repeats)
-    require_ready(study, run.labeler)
+    _require_ready(study, run)
     return _recorded_run(study, actor, run, stored, members)
 
 
@@ -160,12 +161,24 @@ def _prepared(study: Study, run: Run, stored: StoredPrompt, cohort: Cohort) -> P
 
 
 def reopen(study: Study, actor: Actor, run_hash: str) -> PreparedRun:
-    """Return a recorded run to go on with it. Raises NotFoundError, or RightsError as ``prepare`` does."""
+    """Return a recorded run to go on with it. Raises NotFoundError, or RightsError as ``prepare`` does.
+
+    One with a batch under way is returned also when its host was closed meanwhile: what was handed over can still be
+    collected or cancelled, which sends no report. Whatever would send one asks again whether it may.
+    """
     actor.require(Role.LEAD, Role.ADMIN, to="go on with a run")
     prepared = load(study, run_hash)
     require_unlocked(study, prepared.cohort, "run a prompt on it")
-    require_ready(study, prepared.run.labeler)
+    _require_ready(study, prepared.run)
     return prepared
+
+
+def _require_ready(study: Study, run: Run) -> None:
+    """Refuse a run whose labeler could not be asked, unless a batch of it is still to be collected."""
+    with study.database.read() as conn:
+        waits = any(not batch.over for batch in batch_store.of_run(conn, run.hash))
+    if not waits:
+        require_ready(study, run.labeler)
 
 
 def load(study: Study, run_hash: str) -> PreparedRun:
@@ -226,6 +239,11 @@ async def _execute(
 ) -> RunProgress:
     settings = prepared.run.labeler
     require_ready(study, settings)
+    if cap is not None and cap.set and asks_first(study, settings):
+        most = most_of(study, settings, prepared.prompt)
+        why = runner.refusal_at_once(study.database, prepared.run, prepared.texts, cap, most)
+        if why:
+            return replace(progress(study, prepared), stopped=why)
     pool = Pool(settings.concurrency)
     labeler = await labeler_of(study, settings, prepared.prompt, pool=pool)
     try:
