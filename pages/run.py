@@ -4,7 +4,7 @@ import streamlit as st
 
 from workbench.domain.actors import Role
 from workbench.domain.prompts import RevisionStatus
-from workbench.ui import batch_panel, data, labeler_panel, run_progress, run_result, sent, state, widgets
+from workbench.ui import batch_panel, data, labeler_panel, run_languages, run_progress, run_result, sent, state, widgets
 from workbench.workflow import run
 from workbench.workflow.run import PreparedRun
 
@@ -90,6 +90,7 @@ if view.locked:
         f"The validation cohort {cohort} is locked: unlock it on record on the page Cohorts before running on it."
     )
 else:
+    run_languages.draw(here, cohort, revision.prompt_hash, labeler)
     sent.panel(here, revision.prompt_hash, sorted(view.cohort.members))
 if known and following:
     follow(known)

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from workbench.domain.findings import Finding, LabelSet, Policies, Policy, State
+from workbench.domain.findings import FAILED, Finding, LabelSet, Policies, Policy, State
 from workbench.domain.prompts import Cues, CueSet, FindingGuidance, Guidance, Prompt
 from workbench.domain.runs import ExtractionStatus, Mention
 from workbench.errors import WorkbenchError
@@ -38,6 +38,9 @@ GUIDANCE = Guidance(
         uncertainty=CueSet(before=("possible",), after=("not ruled out",)),
         history=CueSet(before=("history of",)),
     ),
+)
+ENGLISH = replace(
+    GUIDANCE, findings={**GUIDANCE.findings, "effusion": FindingGuidance(synonyms=("effusion",))}, cues=Cues()
 )
 LABELER = RulesLabeler(Prompt(GUIDANCE, ""), LABEL_SET)
 
@@ -227,3 +230,23 @@ def test_no_before_a_finding_turns_present_into_absent(name: str, kind: str) -> 
     assert states(f"{kind}{name}.") == {"effusion": "present"}
     assert states(f"No {kind}{name}.") == {"effusion": "absent"}
     assert states(f"No {kind}{name}, but {name}.") == {"effusion": "present"}
+
+
+def test_a_report_in_another_language_fails_and_is_never_not_mentioned() -> None:
+    labeler = RulesLabeler(Prompt(ENGLISH, ""), LABEL_SET)
+    chinese = "右侧胸腔少量积液。心影增大。"
+    assert labeler.codes(chinese) == [FAILED, FAILED, FAILED]
+    found = asyncio.run(labeler.label(chinese))
+    assert (found.status, found.mentions) == (ExtractionStatus.OTHER_LANGUAGE, {})
+    assert found.detail == (
+        "The report is in Chinese; the prompt's phrases are in English, so the rules cannot read it."
+    )
+    assert found.state("effusion") is None
+    assert labeler.codes("Small effusion. 王小明") == [1, -2, -2]
+    assert labeler.codes("___") == [-2, -2, -2]  # nothing in it tells of a language
+
+
+def test_a_bilingual_prompt_reads_both_languages() -> None:
+    assert LABELER.codes("右侧胸腔少量积液。") == [1, -2, -2]
+    assert LABELER.codes("未见积液。") == [0, -2, -2]
+    assert LABELER.codes("Effusion.") == [1, -2, -2]

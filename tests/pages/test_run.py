@@ -10,12 +10,15 @@ from typing import Any
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from workbench.domain.cohorts import Purpose
 from workbench.domain.data_use import Basis
 from workbench.models import egress
 from workbench.storage import runs
 from workbench.ui import state
 from workbench.workflow import batches, data_use, run
+from workbench.workflow.cohorts import define
 from workbench.workflow.demo import LEAD, RATER
+from workbench.workflow.ingest import import_reports
 from workbench.workflow.opening import open_study
 from workbench.workflow.prompts import find_revision, save_candidate
 from workbench.workflow.revise import with_guidance
@@ -98,6 +101,26 @@ def test_a_locked_cohort_cannot_be_run_on_and_its_reports_are_not_offered(open_p
     assert "is locked" in app.warning[0].value
     assert not app.main.toggle
     assert start_button(app).disabled
+
+
+def test_reports_that_the_prompt_cannot_read_are_told_before_the_run(
+    open_page: Open, study: Study, tmp_path: Path
+) -> None:
+    app = open_page(study.folder, "run", LEAD)
+    assert not any("this prompt's phrases" in warning.value for warning in app.main.warning)
+    lead = study.actor(LEAD)
+    texts = tmp_path / "chinese.csv"
+    texts.write_text('id,text\nzh1,"FINDINGS: 右侧胸腔少量积液。"\nzh2,FINDINGS: Clear.\n', encoding="utf-8")
+    import_reports(study, lead, texts)
+    define(study, lead, "elsewhere", Purpose.EXTERNAL, ["zh1", "zh2"])
+    app = open_page(study.folder, "run", LEAD)
+    app.selectbox(key="run.cohort").select("elsewhere").run()
+    assert not app.exception
+    told = app.main.warning[0].value.replace("\\", "")
+    assert told.startswith("1 of 2 reports is in Chinese; this prompt's phrases are in English: the rules labeler will")
+    app.selectbox(key="run.labeler").select("simulated-replies").run()
+    assert not any("rules labeler will not" in warning.value for warning in app.main.warning)
+    assert any("A language model may read them all the same" in each.value for each in app.main.caption)
 
 
 def test_a_rater_cannot_start_a_run(open_page: Open, study: Study) -> None:

@@ -56,6 +56,16 @@ def test_texts_are_prepared_and_a_text_that_cannot_be_is_told_without_quoting_it
 
 
 @pytest.mark.parametrize("workers", [1, 2])
+def test_a_text_in_another_language_than_the_prompt_has_a_reason_in_place_of_states(
+    prompt: Prompt, label_set: LabelSet, workers: int
+) -> None:
+    texts = [("a", "Effusion."), ("b", "右侧胸腔积液。"), ("c", "Edema."), ("d", "双肺水肿。Edema")]
+    labelled = dict(label_many(texts, prompt, label_set, workers=workers, chunk=3))
+    why = "The report is in Chinese; the prompt's phrases are in English, so the rules cannot read it."
+    assert labelled == {"a": [1, -2], "b": why, "c": [-2, 1], "d": why}
+
+
+@pytest.mark.parametrize("workers", [1, 2])
 def test_no_more_is_read_than_is_worked_on(prompt: Prompt, label_set: LabelSet, workers: int) -> None:
     read = 0
 

@@ -11,7 +11,8 @@ from workbench.domain.findings import Policies, Policy
 from workbench.domain.prompts import Prompt
 from workbench.errors import InputError, NotFoundError
 from workbench.prompting.files import prompt_text
-from workbench.workflow.label import Source, label_file
+from workbench.running.bulk import BLANK
+from workbench.workflow.label import Source, label_file, label_parts
 from workbench.workflow.labelling import Labelling, Means, labelling
 from workbench.workflow.opening import open_study
 from workbench.workflow.study import Study
@@ -141,3 +142,17 @@ def test_a_long_report_is_read_to_its_last_sentence(using: Labelling, csv_file: 
     source = csv_file("in.csv", f'id,text\nlong,"FINDINGS: {filler}Small right apical pneumothorax."\n')
     (row,) = table(label_file(using, Source(source), tmp_path / "out.csv", means=ONE).out)
     assert row["pneumothorax"] == "1"
+
+
+@pytest.mark.parametrize("parts", [False, True])
+def test_reports_in_another_language_are_failures_and_are_counted_by_why(
+    using: Labelling, csv_file: Write, tmp_path: Path, *, parts: bool
+) -> None:
+    texts = 'e5,"FINDINGS: 右侧胸腔少量积液。"\nf6,"FINDINGS: 双肺清晰，未见积液。"\n'
+    source = Source(csv_file("in.csv", REPORTS + texts))
+    done = (label_parts if parts else label_file)(using, source, tmp_path / ("out" if parts else "out.csv"), means=ONE)
+    assert (done.labelled, done.failed) == (3, 3)
+    assert done.failures is not None
+    why = "The report is in Chinese; the prompt's phrases are in English, so the rules cannot read it."
+    assert [(r["report_id"], r["reason"]) for r in table(done.failures)] == [("a1", BLANK), ("e5", why), ("f6", why)]
+    assert list(done.reasons.items()) == [(why, 2), (BLANK, 1)]

@@ -11,9 +11,11 @@ import pytest
 from workbench.domain.actors import Actor
 from workbench.domain.findings import State
 from workbench.domain.prompts import Example, Prompt
+from workbench.domain.runs import ExtractionStatus
 from workbench.errors import ConflictError, InputError, NotFoundError, RightsError
 from workbench.running.spending import Cap
 from workbench.workflow.leaderboard import leaderboard
+from workbench.workflow.leaderboard_files import coverage_words
 from workbench.workflow.prompts import save_candidate
 from workbench.workflow.ran_score import label_systems, pair_of, score_systems, studies_with
 from workbench.workflow.settings import LabelerConfig
@@ -55,6 +57,31 @@ def test_missing_empty_and_left_out_reports_are_told_apart(
     assert every_score.own.evaluation.of("pneumothorax").f1.value == 1.0
     assert every_score.own.evaluation.of("pleural_effusion").f1.value == 0.0
     assert every_score.own.per_report == pytest.approx((0.0, 2 / 3, 1.0))
+
+
+def test_reports_in_another_language_than_the_prompt_are_counted_and_a_reference_in_one_gives_no_truth(
+    study: Study, lead: Actor, csv_file: Write, revised: str
+) -> None:
+    data_set = add_data_set(study, lead, csv_file("ref.csv", REFERENCES.replace("Clear.", "双肺清晰。")))
+    chinese = csv_file("chinese.csv", "study_id,generated\n1,右侧胸腔积液。\n2,Pneumothorax.\n3,Clear.\n")
+    english = csv_file("english.csv", "study_id,generated\n1,Pleural effusion.\n2,Pneumothorax.\n3,Clear.\n")
+    add_systems(study, lead, data_set, [System(chinese), System(english)])
+    scoring = score_systems(study, lead, data_set, revision=revised)
+    assert scoring.study_ids == ("1", "2")
+    assert scoring.no_reference == {"missing": 1, "empty": 1, "failed": 0, "quoted": 0, "other_language": 1}
+    of_chinese, of_english = scoring.of("chinese"), scoring.of("english")
+    assert (of_chinese.coverage.failed, of_chinese.coverage.other_language) == (1, 1)
+    assert (of_english.coverage.failed, of_english.coverage.other_language) == (0, 0)
+    assert coverage_words(of_chinese) == (
+        "2 scored, 1 of them failed (1 in a language that the prompt's phrases are not in)"
+    )
+    # The effusion of study 1 is a miss, as with any failed reply.
+    assert of_chinese.own is not None
+    assert of_chinese.own.evaluation.of("pleural_effusion").f1.value == 0.0
+    assert of_chinese.own.evaluation.macro_f1.value == 0.5
+    pair = pair_of(study, lead, scoring, "chinese", "1")
+    assert pair.in_generated is not None
+    assert pair.in_generated.status is ExtractionStatus.OTHER_LANGUAGE
 
 
 def test_the_system_that_makes_the_common_studies_few_is_named(

@@ -65,6 +65,7 @@ from workbench.workflow import (
     ingest,
     judged,
     labelers,
+    languages,
     leaderboard,
     looks,
     methods,
@@ -552,6 +553,7 @@ CALLS = {
     "rounds.withdraw_round": Call(
         lambda w, a: rounds.withdraw_round(w.study, a, "idle", reason="the wrong raters"), LEADS
     ),
+    "languages.before_run": Call(lambda w, a: languages.before_run(w.study, a, cohort="development"), EVERYBODY),
     "run.extractions": Call(lambda w, a: run.extractions(w.study, a, w.score.prepared), **_results(EVERYBODY)),
     "run.prepare": Call(lambda w, a: run.prepare(w.study, a, cohort="development"), EDITORS),
     "run.prepare_beside": Call(
@@ -635,7 +637,7 @@ NAMES_AND_COUNTS = {  # names, counts, states of work and texts of prompts: ever
     "run.list_runs", "run.load", "run.progress", "run.unanswered", "sign_in.has_accounts",
 }  # fmt: skip
 VALUES_ONLY = {  # they tell of nothing but what they are given
-    "annotate.require_unchanged", "drafts.new_tab",
+    "annotate.require_unchanged", "drafts.new_tab", "languages.of_run",
     "errors.chosen", "errors.costliest_first", "errors.grouped", "errors.phrases_in",
     "agreed.agreed", "agreed.categories", "agreed.seen_as", "annotate.order_of",
     "annotate.said", "browse.changes", "drawing.chances_of", "drawing.draw",
@@ -671,7 +673,7 @@ PRACTICE = {"practice.check", "practice.load"}  # reports outside the study that
 AFTER_ASKING = {"run.execute", "splits.reports_of"}  # they go on with what a call that asks has handed out
 INNER = {  # parts of the calls above, which ask; nothing outside the workflow uses them
     "annotate.own_report", "cohorts.define_in", "judging.judge_pairs",
-    "benchmarks.keep", "review.view_of", "review_pairs.check_closed", "review_pairs.rated_pairs",
+    "extracting.unread", "benchmarks.keep", "review.view_of", "review_pairs.check_closed", "review_pairs.rated_pairs",
     "review_texts.reviewed_texts", "review_texts.task_of", "doubted.put_forward", "extracting.ask",
     "extracting.codes_of",
     "extracting.mentions_of", "first_look.first_look_in", "first_look.seal", "first_look.unsealed", "first_look.whole",

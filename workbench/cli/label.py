@@ -1,6 +1,7 @@
 """The command that labels a file, folder or archive of reports."""
 
 from dataclasses import asdict, replace
+from itertools import islice
 from pathlib import Path
 from typing import Annotated
 
@@ -18,6 +19,8 @@ from workbench.labelers.registry import settings_of
 from workbench.running.spending import Cap
 from workbench.workflow.label import PART_REPORTS, Labelled, Source, label_file, label_parts
 from workbench.workflow.labelling import Labelling, Means, labelling
+
+_REASONS_SHOWN, _REASONS_TOLD = 5, 100  # of a model's failures each may have its own
 
 
 def register(app: typer.Typer) -> None:
@@ -163,6 +166,7 @@ def _as_json(using: Labelling, done: Labelled, *, binary: bool) -> dict[str, obj
         "labelled": done.labelled,
         "failed": done.failed,
         "failures": str(done.failures) if done.failures else None,
+        "reasons": dict(islice(done.reasons.items(), _REASONS_TOLD)),
         "parts": done.parts,
         "kept_parts": done.kept,
         "labeler": {"name": using.labeler.name, "kind": using.labeler.kind, "hash": using.labeler.hash},
@@ -185,4 +189,7 @@ def _lines(using: Labelling, done: Labelled) -> list[str]:
         lines.append(f"{done.parts} parts{before}; {done.out / MANIFEST} says what is in each.")
     if done.failures:
         lines.append(f"{done.failed} could not be labelled; the reasons are in {done.failures}.")
+        lines += [f"  {n:,} x {why}" for why, n in list(done.reasons.items())[:_REASONS_SHOWN]]
+        if (more := len(done.reasons) - _REASONS_SHOWN) > 0:
+            lines.append(f"  and {more:,} other reasons")
     return lines

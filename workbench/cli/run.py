@@ -20,7 +20,7 @@ from workbench.errors import InputError, WorkbenchError
 from workbench.evaluation.evaluations import Evaluation
 from workbench.evaluation.stability import Stability
 from workbench.running.spending import Cap
-from workbench.workflow import data_use, reference, run, score
+from workbench.workflow import data_use, languages, reference, run, score
 from workbench.workflow.opening import open_study
 from workbench.workflow.run import PreparedRun
 from workbench.workflow.stability import run_stability
@@ -92,12 +92,20 @@ def run_command(
         raise InputError("Say which cohort with --cohort NAME; `workbench cohort list` shows them.")
     else:
         prepared = run.prepare(opened, actor, cohort=cohort, revision=prompt, labeler=labeler, repeats=repeats)
+    for sentence in _of_languages(prepared):
+        out.tell(sentence)
     cap = Cap(max_tokens, max_cost)
     how = Batch(submit=batch, wait=wait, cancel=batch_cancel, file=batch_file, result=batch_result)
     if how.asked(opened, prepared):
         how.go(opened, actor, prepared, cap, out)
         return
     _done(opened, prepared, cap, out, shown=not as_json)
+
+
+def _of_languages(prepared: PreparedRun) -> list[str]:
+    """Return what is to be said of the reports' languages before they are read."""
+    found = languages.of_run(prepared)
+    return [*filter(None, [found.failing]), *found.notes]
 
 
 def _done(opened: Study, prepared: PreparedRun, cap: Cap, out: Output, *, shown: bool) -> None:

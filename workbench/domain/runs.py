@@ -103,6 +103,7 @@ class ExtractionStatus(StrEnum):
 
     OK = "ok"
     BLANK = "blank"  # nothing to read in the selected sections
+    OTHER_LANGUAGE = "other_language"  # than the prompt's phrases, so that the rules labeler can read none of it
     TRUNCATED = "truncated"
     REFUSED = "refused"
     MALFORMED = "malformed"

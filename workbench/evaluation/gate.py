@@ -104,7 +104,10 @@ def _under(figure: Figure, floor: float) -> bool:
 def _replies(evaluation: Evaluation) -> GateCheck:
     failed, reports = evaluation.n_failed, _plural(evaluation.n_reports, "report")
     if failed:
-        sentence = f"{failed} of {reports} got no usable reply; run them again or correct the prompt's reply form."
+        sentence = (
+            f"{failed} of {reports} got no usable reply; run them again, correct the prompt's reply form, or give it "
+            "phrases in their language."
+        )
         return GateCheck("replies", GateStatus.BLOCKED, sentence)
     return GateCheck("replies", GateStatus.PASSED, f"All of {reports} got a usable reply.")
 

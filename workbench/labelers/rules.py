@@ -8,15 +8,16 @@ import asyncio
 from dataclasses import dataclass
 from functools import cache, lru_cache
 
-from workbench.domain.findings import CODES, Finding, LabelSet, Policies, Policy, State
+from workbench.domain.findings import CODES, FAILED, Finding, LabelSet, Policies, Policy, State
 from workbench.domain.prompts import Cues, CueSet, FindingGuidance, Guidance, Prompt
 from workbench.domain.runs import Extraction, ExtractionStatus, LabelerSettings, Mention
 from workbench.errors import WorkbenchError
+from workbench.labelers.reading_languages import ReadingLanguages
 from workbench.labelers.sentence_reader import STRENGTH, Found, SentenceReader
 from workbench.text.normalise import placed_words
 from workbench.text.sentences import sentence_spans
 
-ENGINE_VERSION = "1"
+ENGINE_VERSION = "2"
 
 _SENTENCES_KEPT = 1 << 16
 _BY_STRENGTH = tuple(sorted(STRENGTH, key=STRENGTH.__getitem__))
@@ -41,6 +42,8 @@ class Span:
 class RulesLabeler:
     """Labels reports by the phrases and cues of one prompt.
 
+    A text in a language that the prompt's phrases are not in has no states: nothing in it could be found.
+
     Args:
         prompt: the prompt whose guidance is carried out.
         label_set: gives the findings and the order of ``codes``; findings without guidance are never mentioned.
@@ -50,6 +53,7 @@ class RulesLabeler:
         if prompt.guidance is not _CANARY_GUIDANCE:
             _checked_once()
         self._ids = label_set.ids
+        self.languages = ReadingLanguages(prompt.guidance)
         self._reader = SentenceReader(prompt.guidance, label_set.ids)
         self._read = lru_cache(maxsize=_SENTENCES_KEPT)(self._strengths)
 
@@ -59,7 +63,11 @@ class RulesLabeler:
         return LabelerSettings(kind="rules", name="rules", options={"engine": ENGINE_VERSION})
 
     def codes(self, text: str) -> list[int]:
-        """Return the state codes of a text in label-set order: 1, 0, -1, or -2 for not mentioned."""
+        """Return the state codes of a text in label-set order: 1, 0, -1, or -2 for not mentioned; all of them FAILED
+        where the prompt's phrases are in another language than the text.
+        """
+        if self.languages.unread(text):
+            return [FAILED] * len(self._ids)
         strengths = [0] * len(self._ids)
         read = self._read
         for start, end in sentence_spans(text):
@@ -72,6 +80,7 @@ class RulesLabeler:
         """Return the findings the text speaks of, in label-set order, each with the first sentence that decides it.
 
         The evidence is quoted as it stands in the text. Findings not mentioned, or only as history, are left out.
+        That a text cannot be read at all ``extraction`` tells.
         """
         best: dict[int, tuple[int, str]] = {}
         for start, end in sentence_spans(text):
@@ -104,12 +113,21 @@ class RulesLabeler:
             return Span(start, end, found.kind)
         return Span(start, end, found.kind, self._ids[found.finding], found.state)
 
-    async def label(self, text: str, repeat: int = 1) -> Extraction:  # noqa: ARG002 - every repeat is the same
-        """Return the extraction of a text; a blank text is ``blank``, never "nothing mentioned"."""
+    def extraction(self, text: str) -> Extraction:
+        """Return the extraction of a text; a blank text is ``blank`` and one in another language than the prompt's
+        phrases is ``other_language``, never "nothing mentioned".
+        """
         if not text.strip():
             return Extraction(ExtractionStatus.BLANK, detail="There is no text in the sections that were selected.")
-        await asyncio.sleep(0)  # lets the runner save and beat between reports
+        if why := self.languages.why_not(text):
+            return Extraction(ExtractionStatus.OTHER_LANGUAGE, detail=why)
         return Extraction(ExtractionStatus.OK, self.label_text(text))
+
+    async def label(self, text: str, repeat: int = 1) -> Extraction:  # noqa: ARG002 - every repeat is the same
+        """Return what ``extraction`` does."""
+        if text.strip():
+            await asyncio.sleep(0)  # lets the runner save and beat between reports
+        return self.extraction(text)
 
     async def close(self) -> None:
         """Give back nothing: it holds only the prompt."""

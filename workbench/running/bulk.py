@@ -15,7 +15,7 @@ from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from itertools import islice
 
-from workbench.domain.findings import LabelSet
+from workbench.domain.findings import FAILED, LabelSet
 from workbench.domain.prompts import Prompt
 from workbench.errors import WorkbenchError
 from workbench.labelers.rules import RulesLabeler
@@ -45,7 +45,7 @@ def label_many(
     To be called from a command, not from a page: worker processes import the main module of the program.
 
     States are codes in label-set order: 1, 0, -1, or -2 for not mentioned. A row that cannot be labelled (a blank
-    text above all) has a sentence that says why in their place.
+    text, or one in another language than the prompt's) has a sentence that says why in their place.
 
     Args:
         rows: (id, text).
@@ -136,10 +136,14 @@ def _pack(labeler: RulesLabeler, prepare: Prepare | None, texts: list[str]) -> _
     for number, text in enumerate(texts):
         try:
             read = prepare(text) if prepare else text
-            if read.strip():
-                states.extend(labeler.codes(read))
-            else:
+            if not read.strip():
                 failures[number] = BLANK
+                continue
+            codes = labeler.codes(read)
+            if codes[0] == FAILED:
+                failures[number] = labeler.languages.why_not(read)
+            else:
+                states.extend(codes)
         except Exception as error:  # noqa: BLE001 - one report must not end the file; its text is not repeated
             failures[number] = f"The labeler failed with {type(error).__name__}."
     return states.tobytes(), failures

@@ -14,7 +14,7 @@ from dataclasses import astuple, dataclass
 from itertools import islice
 from typing import Any
 
-from workbench.domain.findings import LabelSet
+from workbench.domain.findings import FAILED, LabelSet
 from workbench.domain.prompts import Prompt
 from workbench.domain.runs import LabelerSettings, Usage
 from workbench.errors import InputError, WorkbenchError
@@ -192,10 +192,11 @@ def _by_rules(work: Work, text: str) -> Said:
     if not text.strip():
         return Said(Answer(BLANK), is_reply=False)
     try:
-        codes = _rules_labeler(work).codes(text)
+        labeler = _rules_labeler(work)
+        codes = labeler.codes(text)
     except Exception as error:  # noqa: BLE001 - one report must not end the labelling; its text is not repeated
         return Said(Answer(f"The labeler failed with {type(error).__name__}."), is_reply=False)
-    return Said(Answer(codes), is_reply=False)
+    return Said(Answer(labeler.languages.why_not(text) if codes[0] == FAILED else codes), is_reply=False)
 
 
 _made: dict[tuple[str, str], RulesLabeler] = {}  # a worker makes it once, though the work comes anew with each batch

@@ -12,6 +12,7 @@ Figure = tuple[str, str | None, str]  # label, value (None: a dash), and what is
 _NO_PRICE = "the labeler has no price in data/study.toml"
 KINDS = {
     "blank": "blank",
+    "other_language": "in a language the prompt does not read",
     "truncated": "cut off",
     "refused": "refused",
     "malformed": "not in the form asked for",

@@ -70,7 +70,9 @@ def doubts(study: Study, actor: Actor, prepared: PreparedRun) -> Doubts:
 
 
 def _contradicted(rules: RulesLabeler, reply: Extraction, text: str, findings: Sequence[str]) -> tuple[str, ...]:
-    """Return the findings that either calls present and the other firmly does not."""
+    """Return the findings that either calls present and the other firmly does not; none where the rules cannot read."""
+    if rules.languages.unread(text):
+        return ()
     read = rules.label_text(text)
     found = []
     for finding in findings:

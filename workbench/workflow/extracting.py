@@ -15,6 +15,7 @@ from workbench.domain.prompts import Prompt
 from workbench.domain.runs import Extraction, ExtractionKey, ExtractionStatus, Failure, LabelerSettings, Usage
 from workbench.errors import ConflictError
 from workbench.formats.locks import alone
+from workbench.labelers.reading_languages import ReadingLanguages
 from workbench.labelers.rules import RulesLabeler
 from workbench.running.gathering import Gathering
 from workbench.running.pool import Pool
@@ -47,7 +48,8 @@ class Reading:
 
 
 def codes_of(reading: Reading, texts: Iterable[str]) -> dict[str, Sequence[int]]:
-    """Return the four-state codes of each text in label-set order; FAILED throughout where there is no usable reply.
+    """Return the four-state codes of each text in label-set order; FAILED throughout where there is no usable reply,
+    or the rules labeler cannot read the text's language.
 
     Texts that a language model was not asked about yet are left out.
     """
@@ -67,13 +69,20 @@ def codes_of(reading: Reading, texts: Iterable[str]) -> dict[str, Sequence[int]]
     return codes
 
 
+def unread(reading: Reading, texts: Iterable[str]) -> frozenset[str]:
+    """Return those of some texts that fail since the prompt's phrases are in another language; a model may read all."""
+    if not reading.by_rules:
+        return frozenset()
+    languages = ReadingLanguages(reading.prompt.guidance)
+    return frozenset(text for text in texts if languages.unread(text))
+
+
 def mentions_of(reading: Reading, text: str) -> Extraction | None:
     """Return what is read in one text with its evidence; None where a model was not asked yet."""
     if not text.strip():
         return Extraction(ExtractionStatus.OK)
     if reading.by_rules:
-        rules = RulesLabeler(reading.prompt, reading.study.label_set)
-        return Extraction(ExtractionStatus.OK, rules.label_text(text))
+        return RulesLabeler(reading.prompt, reading.study.label_set).extraction(text)
     key = reading.key(text)
     with reading.study.database.snapshot() as conn:
         failed = run_store.failures(conn, [key]).get(key)

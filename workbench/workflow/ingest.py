@@ -10,6 +10,7 @@ from sqlite3 import Connection
 from workbench.domain.actors import Actor, Role
 from workbench.domain.annotations import IN_THE_BROWSER, Annotation
 from workbench.domain.cohorts import Cohort
+from workbench.domain.reports import Report
 from workbench.errors import ConflictError, InputError
 from workbench.formats.labels import RATER, RaterRow, read_labels
 from workbench.formats.reports import read_reports
@@ -20,6 +21,7 @@ from workbench.storage import annotations as annotation_store
 from workbench.storage import cohorts as cohort_store
 from workbench.storage import imports as import_store
 from workbench.storage import reports as report_store
+from workbench.text.languages import language_of
 from workbench.workflow.rounds import last_round
 from workbench.workflow.study import Study
 
@@ -58,7 +60,8 @@ def import_reports(
         ConflictError: a report id is known with another text; shows both.
     """
     actor.require(Role.LEAD, Role.ADMIN, to="import reports")
-    reports = read_reports(path, form=form, columns=columns, encoding=encoding)
+    found = read_reports(path, form=form, columns=columns, language="", encoding=encoding)
+    reports = [_in_its_language(report) for report in found]
     if not reports:
         raise InputError(f"{path.name} holds no report.")
     with study.writing(actor) as conn:
@@ -74,6 +77,14 @@ def import_reports(
         added, known = report_store.add(conn, reports, import_id)
     unreadable = tuple(r.id for r in reports if not r.select(study.settings.sections))
     return ReportImport(path.name, added, known, unreadable)
+
+
+def _in_its_language(report: Report) -> Report:
+    """Return a report whose file says no language with the one that its letters tell, English where they cannot."""
+    if report.language:
+        return report
+    body = report.select([section.name for section in report.sections])
+    return replace(report, language=language_of(body, "en"))
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,5 +1,7 @@
 """Labelling reports of any number, without a database: into one file, or into a folder in parts."""
 
+import csv
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass, field
@@ -44,6 +46,7 @@ class Labelled:
     """What became of a source: rows labelled into ``out``, rows that failed into ``failures`` (None: there were none).
 
     Where ``out`` is a folder, ``parts`` is how many stand in it, ``kept`` how many of them stood there before.
+    ``reasons`` counts the failed rows by why, the most frequent first.
     """
 
     out: Path
@@ -53,6 +56,7 @@ class Labelled:
     parts: int = 0
     kept: int = 0
     usage: Usage = field(default_factory=Usage)
+    reasons: Mapping[str, int] = field(default_factory=dict)
 
 
 def label_file(
@@ -102,7 +106,8 @@ def label_file(
         failures.unlink(missing_ok=True)  # of an earlier labelling of the same name
     if owner:
         journal.unlink(missing_ok=True)
-    return Labelled(out, count, len(reasons), failures if reasons else None, usage=stream.usage())
+    why = dict(Counter(reasons.values()).most_common())
+    return Labelled(out, count, len(reasons), failures if reasons else None, usage=stream.usage(), reasons=why)
 
 
 def label_parts(
@@ -155,7 +160,9 @@ def label_parts(
         journal.unlink(missing_ok=True)
         done = parts.manifest
     failures = folder / done.failures.file if done.failures else None
-    return Labelled(folder, done.labelled, done.failed, failures, len(done.parts), len(known.parts), parts.usage)
+    return Labelled(
+        folder, done.labelled, done.failed, failures, len(done.parts), len(known.parts), parts.usage, _reasons(failures)
+    )
 
 
 def _add_parts(parts: Parts, stream: LabelStream, told: "_Told") -> None:
@@ -164,6 +171,15 @@ def _add_parts(parts: Parts, stream: LabelStream, told: "_Told") -> None:
         parts.add(told.passing(part), stream.usage)
     if not parts.manifest.finished:
         parts.finish()
+
+
+def _reasons(failures: Path | None) -> dict[str, int]:
+    """Return how often each reason stands in a file of failures, the most frequent first."""
+    if failures is None:
+        return {}
+    with failures.open(encoding="utf-8", newline="") as file:
+        found = Counter(row[FAILURE_COLUMNS[1]] for row in csv.DictReader(file))
+    return dict(found.most_common())
 
 
 def _task(using: Labelling, source: Source, *, form: str, part_reports: int = 1, binary: bool) -> Task:

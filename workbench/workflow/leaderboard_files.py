@@ -83,7 +83,7 @@ def facts_of(board: Board) -> list[tuple[str, str]]:
     scoring = board.scoring
     reading = scoring.reading
     out = {why: n for why, n in scoring.no_reference.items() if n}
-    without = "".join(f", {n} without one ({why})" for why, n in out.items())
+    without = "".join(f", {n} without one ({why.replace('_', ' ')})" for why, n in out.items())
     assumed = "" if scoring.patients_known else " (one patient per study assumed)"
     return [
         ("Data set", f"{scoring.data_set.name} · {short(scoring.data_set.hash)}"),
@@ -124,7 +124,8 @@ def coverage_words(system: SystemScore) -> str:
 
 def _rest(system: SystemScore) -> list[tuple[str, int]]:
     it = system.coverage
-    return [("of them empty", it.empty), ("of them failed", it.failed), ("left out", it.missing)]
+    other = f" ({it.other_language:,} in a language that the prompt's phrases are not in)" if it.other_language else ""
+    return [("of them empty", it.empty), (f"of them failed{other}", it.failed), ("left out", it.missing)]
 
 
 def page_of(board: Board) -> LeaderboardPage:

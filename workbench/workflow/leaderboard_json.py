@@ -78,6 +78,7 @@ def _system(board: Board, system: SystemScore) -> dict[str, object]:
         "scored": coverage.scored,
         "empty": coverage.empty,
         "failed": coverage.failed,
+        "failed_in_another_language": coverage.other_language,
         "missing": coverage.missing,
         "on_common_studies": score_json(system.common),
         "on_its_own_studies": score_json(system.own),

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from workbench.domain.actors import Actor, Role
 from workbench.domain.findings import FAILED, MISSING, Policy, State
 from workbench.domain.prompts import Prompt
-from workbench.domain.runs import Extraction
+from workbench.domain.runs import Extraction, ExtractionStatus
 from workbench.errors import InputError
 from workbench.evaluation.consensus import collapse, per_finding
 from workbench.evaluation.ran_score import RanScore, cells_of, found_in, ran_score, truth_of
@@ -18,11 +18,12 @@ from workbench.running.spending import Cap
 from workbench.storage import leaderboard as store
 from workbench.storage.leaderboard import DataSetRecord, SubmissionRecord
 from workbench.workflow.blindness import require_no_review, require_sighted
-from workbench.workflow.extracting import Progress, Reading, ask, codes_of, mentions_of
+from workbench.workflow.extracting import Progress, Reading, ask, codes_of, mentions_of, unread
 from workbench.workflow.prompts import find_revision
 from workbench.workflow.study import Study
 
 Codes = NDArray[np.int8]
+OTHER_LANGUAGE = ExtractionStatus.OTHER_LANGUAGE.value
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +38,7 @@ class Coverage:
     empty: int
     failed: int
     missing: int
+    other_language: int = 0  # of the failed, those in a language that the rules labeler cannot read by this prompt
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +67,7 @@ class SystemScore:
 class Scoring:
     """All systems of a data set under one revision, labeler and policy. Rows are the studies with a reference.
 
-    ``no_reference`` counts the other studies by why: missing, empty, failed, or quoted in the prompt (method 14).
+    ``no_reference`` counts the other studies by why: missing, empty, failed, other_language, quoted in the prompt (14).
     ``common`` flags the studies that every system has that has any.
     """
 
@@ -205,7 +207,8 @@ def score_systems(
             f"with `workbench score --data-set {data_set.name} --task {data_set.task} --labeler {labeler}`."
         )
     findings = study.label_set.ids
-    usable, no_reference = _usable(reading.prompt, texts, known)
+    other = unread(reading, texts.to_read)
+    usable, no_reference = _usable(reading.prompt, texts, known, other)
     if not usable:
         raise InputError(f"No study of {data_set.name} has a reference report that can be read for {data_set.task}.")
     reference = np.array([known[texts.references[i] or ""] for i in usable], dtype=np.int8)
@@ -218,8 +221,10 @@ def score_systems(
         if (there := _there(of_system)).any():  # one that has no study here takes none from the others
             common &= there
     scored = tuple(
-        _system(submission, said, code, common, reference=reference, policies=policies, patients=patients, ids=findings)
-        for submission, said, code in zip(texts.submissions, chosen, codes, strict=True)
+        _system(
+            made, said, code, common, other, reference=reference, policies=policies, patients=patients, ids=findings
+        )
+        for made, said, code in zip(texts.submissions, chosen, codes, strict=True)
     )
     return Scoring(
         data_set,
@@ -325,7 +330,9 @@ def texts_of(study: Study, data_set: DataSetRecord, systems: Sequence[str] | Non
     )
 
 
-def _usable(prompt: Prompt, texts: Texts, known: Mapping[str, Sequence[int]]) -> tuple[list[int], dict[str, int]]:
+def _usable(
+    prompt: Prompt, texts: Texts, known: Mapping[str, Sequence[int]], other: frozenset[str]
+) -> tuple[list[int], dict[str, int]]:
     """Return the studies whose reference can be read, and how many cannot, by why."""
     quoted = {example.text.strip() for example in prompt.guidance.examples}
     out = dict.fromkeys(("missing", "empty", "failed", "quoted"), 0)
@@ -338,7 +345,8 @@ def _usable(prompt: Prompt, texts: Texts, known: Mapping[str, Sequence[int]]) ->
         elif text.strip() in quoted:
             out["quoted"] += 1
         elif FAILED in known[text]:
-            out["failed"] += 1
+            why = OTHER_LANGUAGE if text in other else "failed"
+            out[why] = out.get(why, 0) + 1
         else:
             usable.append(i)
     return usable, out
@@ -364,6 +372,7 @@ def _system(
     texts: tuple[str | None, ...],
     codes: Codes,
     common: NDArray[np.bool_],
+    other: frozenset[str],
     *,
     reference: Codes,
     policies: Sequence[Policy],
@@ -384,6 +393,7 @@ def _system(
         empty=sum(text == "" for text in texts),
         failed=int((codes == FAILED).any(axis=1).sum()),
         missing=int((~there).sum()),
+        other_language=sum(text in other for text in texts),
     )
     shared = own if own is None or (there == common).all() else on(common)
     return SystemScore(submission, coverage, own, shared, texts, codes)

@@ -9,7 +9,7 @@ from workbench.domain.error_kinds import ErrorKind
 from workbench.domain.findings import STATE_OF_CODE, State
 from workbench.domain.hashing import content_hash, short
 from workbench.domain.prompts import FindingGuidance, Guidance, Prompt
-from workbench.domain.runs import Extraction, ExtractionStatus
+from workbench.domain.runs import Extraction
 from workbench.errors import InputError
 from workbench.evaluation import mistakes as counting
 from workbench.evaluation.comparisons import Flips, flips
@@ -197,10 +197,7 @@ def _labelled(study: Study, score: Score, prompt: Prompt, texts: Sequence[str]) 
             )
         return label_texts(study, settings, prompt, texts)
     labeler = RulesLabeler(prompt, study.label_set)
-    return [
-        Extraction(ExtractionStatus.OK, labeler.label_text(text)) if text else Extraction(ExtractionStatus.BLANK)
-        for text in texts
-    ]
+    return [labeler.extraction(text) for text in texts]
 
 
 def _figures(

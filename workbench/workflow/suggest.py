@@ -16,6 +16,7 @@ from workbench.domain.hashing import short
 from workbench.domain.prompts import Prompt, Revision
 from workbench.errors import InputError
 from workbench.evaluation.consensus import collapse, per_finding
+from workbench.labelers.reading_languages import ReadingLanguages
 from workbench.labelers.rereading import Rereading
 from workbench.labelers.suggestions import Suggestion, suggest
 from workbench.prompting.edits import Edit, edited
@@ -73,10 +74,20 @@ class Offers:
 
 @dataclass(frozen=True, slots=True)
 class ReadCohort:
-    """A scored cohort as the rules labeler reads it with a prompt, for measuring edits."""
+    """A scored cohort as the rules labeler reads it with a prompt, for measuring edits; ``unread`` are the reports that
+    are left out since it cannot read them by this prompt.
+    """
 
     data: ScoredArrays
     reading: Rereading
+    unread: int = 0
+
+    @property
+    def told(self) -> tuple[str, ...]:
+        """Return in a sentence how many reports nothing is learned from."""
+        if not self.unread:
+            return ()
+        return (f"{self.unread:,} reports in a language that the prompt's phrases are not in teach nothing here.",)
 
     def cell(self, cell: tuple[int, int]) -> tuple[str, str]:
         """Return a cell as report and finding id."""
@@ -100,8 +111,14 @@ def read_cohort(study: Study, actor: Actor, score: Score, prompt: Prompt, *, to:
         )
     data = arrays(study, score.prepared, score.reference, extractions(study, actor, score.prepared))
     quoted = {example.report_id for example in prompt.guidance.examples if example.report_id}
-    data = data.only([report for report in data.report_ids if report not in quoted])
-    texts = dict(score.prepared.texts)
+    texts, languages = dict(score.prepared.texts), ReadingLanguages(prompt.guidance)
+    meant = [report for report in data.report_ids if report not in quoted]
+    data = data.only([report for report in meant if not languages.unread(texts[report])])
+    if meant and not data.report_ids:
+        raise InputError(
+            f"No report of {cohort.name} is in {languages.in_words}, as the prompt's phrases are, so there is nothing "
+            "to learn from; write phrases in the reports' language first."
+        )
     reading = Rereading(
         prompt,
         study.label_set,
@@ -109,7 +126,7 @@ def read_cohort(study: Study, actor: Actor, score: Score, prompt: Prompt, *, to:
         data.truth,
         per_finding(score.prediction_policies, study.label_set.ids),
     )
-    return ReadCohort(data, reading)
+    return ReadCohort(data, reading, len(meant) - len(data.report_ids))
 
 
 def suggestions(
@@ -148,7 +165,7 @@ def suggestions(
         " ".join(["suggest", finding_id or "all", "from", short(score.hash)]),
         prompt.hash,
     )
-    return Offers(kept, len(offers) - len(kept), looks)
+    return Offers(kept, len(offers) - len(kept), looks, read.told)
 
 
 def _wrong(study: Study, score: Score, data: ScoredArrays) -> set[tuple[int, int]]:

@@ -8,6 +8,7 @@ from workbench.domain.actors import Actor
 from workbench.evaluation.consensus import per_finding
 from workbench.evaluation.numbers import Figure, undefined
 from workbench.evaluation.scores import evaluate
+from workbench.text.languages import language_of
 from workbench.workflow.blindness import require_sighted
 from workbench.workflow.run import extractions
 from workbench.workflow.score import Score, arrays
@@ -48,8 +49,9 @@ def side_by_side(study: Study, actor: Actor, development: Score, validation: Sco
 
 def _by_language(study: Study, actor: Actor, score: Score) -> dict[str, tuple[Figure, int]]:
     data = arrays(study, score.prepared, score.reference, extractions(study, actor, score.prepared))
-    language_of = {report.id: report.language for report in score.prepared.reports}
-    spoken = np.array([language_of[report] for report in data.report_ids])
+    read = score.prepared.run.sections
+    said = {report.id: language_of(report.select(read), report.language) for report in score.prepared.reports}
+    spoken = np.array([said[report] for report in data.report_ids])
     policies = per_finding(score.prediction_policies, study.label_set.ids)
     found = {}
     for language in sorted(set(spoken.tolist())):
