@@ -296,12 +296,13 @@ def test_keys_that_wait_while_their_person_goes_to_another_page_are_saved_or_tol
 def test_what_still_waits_is_handed_in_on_whatever_page_comes_next(
     browsing: ModuleType, desk: WebDriver, study: Study
 ) -> None:
-    first = queue(study, study.actor(RATER), "validation").order[0]
+    rater = study.actor(RATER)
+    first, held = queue(study, rater, "validation").order[0], queue(study, rater, "validation").round_name
     # As when the press itself got lost on the way.
     desk.execute_script(
         "const box = window.wbRating; box.last += 1; box.presses = [{ id: box.last, on: arguments[0], finding: "
         "arguments[1], state: arguments[2] }]",
-        json.dumps([RATER, "validation", first.report_id, first.reading]),
+        json.dumps([RATER, "validation", held, 1]),
         study.label_set.ids[0],
         State.PRESENT,
     )

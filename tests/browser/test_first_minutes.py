@@ -22,6 +22,7 @@ from selenium.webdriver.support.ui import WebDriverWait
 from workbench.domain.annotations import Annotation, Mark
 from workbench.domain.findings import State
 from workbench.storage import annotations
+from workbench.ui import rating_work
 from workbench.ui.rating import WHY
 from workbench.ui.shortcuts import DOUBLE, keys_of
 from workbench.workflow import practice
@@ -125,7 +126,7 @@ class Walk:
         given = practice.load(self.study)
         assert given is not None
         for place, report in enumerate(given.reports, start=1):
-            self.sees(f"Report {place} of 10 · {report.report.id} · new")
+            self.sees(f"Report {place} of 10 · new")
             self.reads(report.report.id)
             wrong = place == 1  # the first is answered wrongly, to be told so
             self.answers({"cardiomegaly": State.PRESENT} if wrong else report.key)
@@ -143,7 +144,7 @@ class Walk:
         """Label ten reports, the first abnormal one with evidence; put the next abnormal one aside and return it."""
         evident = aside = ""
         for place, entry in enumerate(order[:10], start=1):
-            self.sees(f"Report {place} of {len(order)} · {entry.report_id} · ")
+            self.sees(f"Report {place} of {len(order)} · ")
             self.reads(entry.report_id)
             abnormal = texts[entry.report_id] == ABNORMAL
             if abnormal and not evident:
@@ -190,9 +191,11 @@ class Walk:
         self.waits(lambda _: self.on() == report)
 
     def on(self) -> str:
-        """Return the id of the report on the screen."""
+        """Return the id of the report on the screen, of which the page tells the place only."""
         on = self.driver.find_element(By.CSS_SELECTOR, ".wb-on").get_attribute("data-on")
-        return str(json.loads(on or "")[2])
+        _, cohort, _, place = json.loads(on or "")
+        order = rating_work.queue(self.study, self.study.actor(ME), cohort).order
+        return order[place - 1].report_id
 
     def latest(self, report: str) -> Annotation:
         with self.study.database.read() as conn:

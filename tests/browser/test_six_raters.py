@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -33,6 +34,7 @@ from workbench.domain.findings import State
 from workbench.storage import annotations
 from workbench.ui.shortcuts import DOUBLE, keys_of
 from workbench.workflow import people
+from workbench.workflow.annotate import queue
 from workbench.workflow.cohorts import define
 from workbench.workflow.ingest import import_reports
 from workbench.workflow.opening import NewStudy, init_study
@@ -55,7 +57,7 @@ STOPPED = threading.Event()  # one of the raters has failed, so that the others 
 PAGE = """
 const main = document.querySelector('[data-testid=stMain]');
 const words = (selector) => [...main.querySelectorAll(selector)].map((e) => e.textContent).join('\\n');
-const on = words('[data-testid=stMarkdown] p').match(/Report \\d+ of \\d+ · (\\S+) ·/);
+const on = words('[data-testid=stMarkdown] p').match(/Report (\\d+) of \\d+ ·/);
 const labels = [...document.querySelectorAll('.wb-board .finding')].map((finding) => [
   finding.querySelector('kbd')?.textContent ?? '',
   finding.querySelector('[role=radio][aria-checked=true]')?.textContent ?? '',
@@ -63,7 +65,7 @@ const labels = [...document.querySelectorAll('.wb-board .finding')].map((finding
 const app = document.querySelector('[data-testid=stApp]')?.dataset ?? {};
 const faults = words('[data-testid=stException], [data-testid=stAlert]');
 return {
-  report: on?.[1] ?? '', labels: Object.fromEntries(labels),
+  place: Number(on?.[1] ?? 0), labels: Object.fromEntries(labels),
   saved: words('.st-key-rate_saved').includes('Draft saved at') && !document.body.hasAttribute('data-wb-saving'),
   done: Number(words('[data-testid=stProgress]').match(/(\\d+) of \\d+ reports submitted/)?.[1] ?? -1),
   finished: faults.includes('You have submitted every report'), faults,
@@ -88,8 +90,14 @@ class Rater:
     submitted: list[str] = field(default_factory=list)
     drafts: list[tuple[str, dict[str, State]]] = field(default_factory=list)  # whose saved mark had appeared
 
+    @cached_property
+    def order(self) -> list[str]:
+        """The reports in this rater's own order, of which the page tells the place only."""
+        return [entry.report_id for entry in queue(self.study, self.study.actor(self.name), "development").order]
+
     def page(self) -> dict[str, object]:
-        return dict(self.driver.execute_script(PAGE))
+        seen = dict(self.driver.execute_script(PAGE))
+        return seen | {"report": self.order[seen["place"] - 1] if seen["place"] else ""}
 
     def until(self, fits: Callable[[dict[str, object]], bool], what: str) -> dict[str, object]:
         """Wait for the page to say something."""

@@ -8,7 +8,8 @@ import streamlit as st
 from workbench.domain.actors import Actor
 from workbench.domain.findings import State
 from workbench.ui.rating import duration
-from workbench.ui.rating_state import IDLE, Desk, cycle_of, seconds
+from workbench.ui.rating_desk import Desk
+from workbench.ui.rating_state import IDLE, cycle_of, seconds
 from workbench.ui.state import Here
 from workbench.workflow.annotate import Entry, RatingTask
 
@@ -32,7 +33,7 @@ def test_of_a_long_pause_no_more_than_a_minute_counts(monkeypatch: pytest.Monkey
     monkeypatch.setattr(st, "session_state", {})
     here = Here(None, Actor("Rita", frozenset()))  # type: ignore[arg-type]
     task = RatingTask(None, Entry("r1"), THREE, None, None)  # type: ignore[arg-type]
-    desk, other = Desk(here, "pilot", Entry("r1")), Desk(here, "pilot", Entry("r2"))
+    desk, other = Desk(here, "pilot", Entry("r1"), "one", 1), Desk(here, "pilot", Entry("r2"), "one", 2)
     assert seconds(desk, task, now=100.0) == 0
     assert seconds(desk, task, now=130.5) == 30.5
     assert seconds(desk, task, now=4000.0) == 30.5 + IDLE

@@ -7,7 +7,7 @@ import streamlit as st
 from workbench.domain.findings import State
 from workbench.errors import WorkbenchError
 from workbench.ui import rating_hearing, rating_state, widgets
-from workbench.ui.rating_state import Desk
+from workbench.ui.rating_desk import Desk
 from workbench.ui.rating_work import PRACTICE
 from workbench.ui.state import Here
 from workbench.workflow import practice

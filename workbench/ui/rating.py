@@ -22,7 +22,8 @@ from workbench.ui import (
     state,
     widgets,
 )
-from workbench.ui.rating_state import Desk, Sheet
+from workbench.ui.rating_desk import Desk, desk_of
+from workbench.ui.rating_state import Sheet
 from workbench.ui.rating_style import STYLE
 from workbench.ui.rating_work import PRACTICE
 from workbench.workflow import annotate, highlighting
@@ -80,7 +81,7 @@ def _desk(here: state.Here, cohort: str, queue: Queue, entry: annotate.Entry | N
         with st.empty():  # what is below keeps its place, and is not drawn anew, when the offer goes
             if cohort:
                 practising.offer(here, queue)
-        _report_and_controls(Desk(here, cohort, entry), queue)
+        _report_and_controls(desk_of(here, cohort, queue, entry), queue)
         return
     elif cohort:
         st.success("You have submitted every report of this cohort. Thank you.", icon=":material/done_all:")
@@ -208,12 +209,11 @@ def _pause(queue: Queue) -> None:
 
 def _report(at: Desk, queue: Queue, task: RatingTask) -> RatingTask:
     """Draw the report and return the task, which is another one when highlighting was recorded."""
-    place = queue.order.index(at.entry) + 1
     line, reader = st.container(), st.container(key="rate_reader", height=640, border=False)
     phrases = _phrases(at) if at.cohort else None
     if phrases:
         task = rating_state.highlighted(at, task)
-    line.markdown(f"**Report {place} of {len(queue.order)}** · {widgets.plain(at.entry.report_id)} · {_status(task)}")
+    line.markdown(f"**Report {at.place} of {len(queue.order)}** · {_status(task)}")
     evidence: dict[str, list[str]] = {}
     for finding, words in rating_state.sheet_of(task).evidence.items():
         evidence.setdefault(words, []).append(at.here.study.label_set.get(finding).name)

@@ -15,11 +15,12 @@ from workbench.domain.actors import Actor, Role
 from workbench.domain.findings import State
 from workbench.errors import WorkbenchError
 from workbench.ui import rating_state, shortcuts, state, widgets
-from workbench.ui.rating_state import REFUSED, Desk
+from workbench.ui.rating_desk import Desk, desk_named
+from workbench.ui.rating_state import REFUSED
 from workbench.ui.shortcuts import Press, Saved, Told
 from workbench.ui.undisturbed import undisturbed
 from workbench.workflow import annotate
-from workbench.workflow.annotate import Act, Entry
+from workbench.workflow.annotate import Act
 
 _LOST = f"{state.TAB}lost"
 _STYLE = "<style>.st-key-rate_ears {position: absolute; height: 0; overflow: hidden}</style>"
@@ -88,7 +89,7 @@ def hear(here: state.Here | None) -> bool:
     own = [press for press in pressed if _person(press) == at_hand]
     lost = _strangers([press for press in pressed if _person(press) != at_hand], actor)
     for place, press in enumerate(own):
-        if here is not None and not _take(_desk_of(here, press), press):
+        if here is not None and not _take(here, press):
             lost.append(Lost(_name(own), at_hand, at_hand, len(own) - place, _reason(here)))
             break
         shortcuts.done(press)
@@ -125,16 +126,12 @@ def _person(press: Press) -> str:
     return str(json.loads(press.on)[0])
 
 
-def _desk_of(here: state.Here, press: Press) -> Desk:
-    _, cohort, report_id, reading = json.loads(press.on)
-    return Desk(here, cohort, Entry(report_id, reading), Act(press.tab, press.number))
-
-
-def _take(desk: Desk, press: Press) -> bool:
+def _take(here: state.Here, press: Press) -> bool:
     """Do what was pressed and return whether it was not refused."""
-    if desk.entry != st.session_state.get(rating_state.current_key(desk.here, desk.cohort)):
-        rating_state.go_to(desk.here, desk.cohort, desk.entry)
     try:
+        desk = desk_named(here, press.on, Act(press.tab, press.number))
+        if desk.entry != st.session_state.get(rating_state.current_key(here, desk.cohort)):
+            rating_state.go_to(here, desk.cohort, desk.entry)
         _do(desk, press)
     except WorkbenchError as error:
         st.session_state[REFUSED] = error

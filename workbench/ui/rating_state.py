@@ -1,6 +1,5 @@
 """What a rater does to a report: each act reads what was saved last, changes one thing, and is saved at once."""
 
-import json
 import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
@@ -13,10 +12,11 @@ from workbench.domain.annotations import Mark
 from workbench.domain.findings import State
 from workbench.errors import ConflictError, RightsError, WorkbenchError
 from workbench.ui import rating_work, shortcuts, state
+from workbench.ui.rating_desk import Desk
 from workbench.ui.rating_work import PRACTICE
 from workbench.ui.undisturbed import undisturbed
 from workbench.workflow import annotate
-from workbench.workflow.annotate import Act, ChangedMeanwhileError, Entry, Queue, RatingTask
+from workbench.workflow.annotate import ChangedMeanwhileError, Entry, Queue, RatingTask
 from workbench.workflow.changes import Change
 
 _TRIES = 20  # to change labels that other tabs change at the same time
@@ -30,30 +30,6 @@ _UNDO = "rate.undo"
 _LAST = "rate.last-finding"
 REFUSED = "rate.refused"
 PAUSE = "rate.pause"
-
-
-@dataclass(frozen=True, slots=True)
-class Desk:
-    """A rater at work on one report of a cohort."""
-
-    here: state.Here
-    cohort: str
-    entry: Entry
-    act: Act | None = None  # what was pressed, where the browser numbered it
-
-    @property
-    def on(self) -> str:
-        """Return the report at hand as the browser names it with what was pressed on it."""
-        return json.dumps([self.here.person.name, self.cohort, self.entry.report_id, self.entry.reading])
-
-    @property
-    def token(self) -> str:
-        """Return the name of the report at hand, as the browser and widget keys know it."""
-        return f"{self.here.person.name}.{self.cohort}.{self.entry.report_id}.{self.entry.reading}"
-
-    def key(self, of: str) -> str:
-        """Return the key of a widget that belongs to this report alone."""
-        return f"rate.{self.token}.{of}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,7 +168,7 @@ def _keep(
                 return True
         raise ConflictError(f"Report {desk.entry.report_id} is being changed in another tab; close that tab.")
     except WorkbenchError as error:
-        st.session_state[REFUSED] = error
+        st.session_state[REFUSED] = desk.without_id(error)
         return False
 
 
