@@ -13,6 +13,7 @@ from workbench.ui import (
     state,
     suggestion_panel,
     trial_panel,
+    typed,
     unsaved,
     widgets,
 )
@@ -92,6 +93,7 @@ with editor:
         if file.open:
             prompt_view.file_editor(here, base_prompt, draft)
     unsaved.keep(here, base_prompt, draft)
+typed.hand_in("[class*=st-key-edit-] :is(input[type=text], textarea)", "revise-typed")
 with outcome:
     if can:
         save_panel.draw(here, base, base_prompt, draft, revisions)

@@ -1,0 +1,74 @@
+"""What is written in a field that was not left is there again after a reload."""
+
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+from selenium.webdriver.chrome.webdriver import WebDriver
+from selenium.webdriver.common.by import By
+from selenium.webdriver.common.keys import Keys
+from selenium.webdriver.remote.webelement import WebElement
+from selenium.webdriver.support.ui import WebDriverWait
+
+from workbench.ui.typed import PAUSE
+from workbench.workflow.annotate import open_report, queue
+from workbench.workflow.demo import LEAD, RATER
+from workbench.workflow.drafts import unsaved
+from workbench.workflow.opening import open_study
+from workbench.workflow.study import Study
+
+
+@pytest.fixture
+def study(made_demo: Path, tmp_path: Path) -> Study:
+    shutil.copytree(made_demo, tmp_path / "study")
+    return open_study(tmp_path / "study")
+
+
+@pytest.fixture
+def address(browsing: ModuleType, study: Study) -> Iterator[str]:
+    with browsing.server(study.folder) as address:
+        yield address
+
+
+def seen(driver: WebDriver, label: str) -> WebElement:
+    return WebDriverWait(driver, 60).until(
+        lambda d: d.find_element(By.CSS_SELECTOR, f"[aria-label='{label}']:is(input, textarea)")
+    )
+
+
+def test_a_comment_that_was_not_left(browsing: ModuleType, driver: WebDriver, study: Study, address: str) -> None:
+    me = study.actor(RATER)
+    first = queue(study, me, "validation").order[0]
+    driver.get(f"{address}/annotate?as={RATER.replace(' ', '%20')}")
+    browsing.settle(driver)
+    field = seen(driver, "Comment")
+    field.send_keys("old film")
+    WebDriverWait(driver, 30 + PAUSE / 1000).until(lambda _: open_report(study, me, "validation", first).own)
+    # Whoever writes on loses neither the cursor nor a letter by what was handed in.
+    field.send_keys(", rotated")
+    assert driver.switch_to.active_element.get_attribute("value") == "old film, rotated"
+
+    def kept(_: WebDriver) -> bool:
+        own = open_report(study, me, "validation", first).own
+        return own is not None and own.comment == "old film, rotated"
+
+    WebDriverWait(driver, 30).until(kept)
+    driver.refresh()
+    browsing.settle(driver)
+    assert seen(driver, "Comment").get_attribute("value") == "old film, rotated"
+
+
+def test_a_field_of_the_page_revise_that_was_not_left(
+    browsing: ModuleType, driver: WebDriver, study: Study, address: str
+) -> None:
+    driver.get(f"{address}/revise?as={LEAD.replace(' ', '%20')}")
+    browsing.settle(driver)
+    field = seen(driver, "Synonyms")
+    field.send_keys(Keys.CONTROL, Keys.END)
+    field.send_keys(Keys.ENTER, "quite new words")
+    WebDriverWait(driver, 60).until(lambda _: unsaved(study, study.actor(LEAD)))
+    driver.refresh()
+    browsing.settle(driver)
+    assert (seen(driver, "Synonyms").get_attribute("value") or "").endswith("quite new words")
