@@ -169,6 +169,11 @@ def test_another_judge_takes_the_place_of_the_first_for_the_systems_it_judged(
     # Of good nothing of the file stands, not of s4 either, which the judge refused; of poor the file's score does.
     assert (green.own["good"].n, green.own["poor"].n) == (4, 1)
     assert green.judge.startswith("1 scores from green.csv. good: Judge one pass")
+    assert green.judge.endswith("Figures of different sources do not compare: have all systems judged by one judge.")
+    judge_systems(scripted, lead, data_set, bench)
+    again = green_of(scripted, lead, data_set).judge
+    assert again.startswith("Judge one pass")
+    assert "do not compare" not in again
 
 
 def test_a_system_that_submits_other_reports_is_told_to_be_judged_again(

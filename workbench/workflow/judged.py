@@ -137,9 +137,11 @@ def source_words(sources: Sequence[ScoreSource], submissions: Mapping[str, str])
             told.append(f"{n:,} scores from {source.file}.")
             continue
         old = [name for name in names if source.judged.systems[name].submission != submissions[name]]
-        of = f"{', '.join(names)}: " if len(shown) > 1 else ""
+        of = f"{', '.join(names)}: " if sum(bool(others) for _, others in shown) > 1 else ""
         before = f" Since then {', '.join(old)} submitted other reports: judge them again." if old else ""
         told.append(f"{of}{record_words(source.judged, names)}{before}")
+    if len(told) > 1:
+        told.append("Figures of different sources do not compare: have all systems judged by one judge.")
     return " ".join(told)
 
 
