@@ -6,8 +6,10 @@ uv run --extra ray pytest tests/running/test_cluster.py
 import importlib.util
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from types import ModuleType
+from typing import Any
 
 import pytest
 
@@ -86,6 +88,46 @@ def test_a_model_is_asked_by_the_workers_and_not_again_for_what_is_written_down(
         made = OnCluster(iter(some), Work(prompt, label_set, labeler, Egress()), journal)
         with pytest.raises(Exception, match="no connection|connection"):
             list(made.labels())
+
+
+def test_a_host_that_was_closed_meanwhile_is_noticed_before_the_next_batch(
+    prompt: Prompt, label_set: LabelSet, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    begun: list[int] = []
+
+    class Data:
+        """Ray's data, as far as it is used, one batch after the other."""
+
+        def __init__(self, items: list[dict[str, str]], **_: int) -> None:
+            self.items = items
+
+        def map_batches(self, said: Callable[..., Any], *, batch_size: int, fn_kwargs: dict[str, Any]) -> "Data":
+            self.said, self.size, self.given = said, batch_size, fn_kwargs
+            return self
+
+        def iter_rows(self) -> Iterator[dict[str, Any]]:
+            for first in range(0, len(self.items), self.size):
+                begun.append(first)
+                texts = [item["text"] for item in self.items[first : first + self.size]]
+                found = self.said({"text": texts}, **self.given)
+                yield from (dict(zip(found, row, strict=True)) for row in zip(*found.values(), strict=True))
+
+    fake = ModuleType("ray")
+    fake.data = ModuleType("ray.data")  # type: ignore[attr-defined]
+    fake.data.from_items = Data
+    monkeypatch.setitem(sys.modules, "ray", fake)
+    monkeypatch.setitem(sys.modules, "ray.data", fake.data)
+    asked: list[int] = []
+
+    def still_allowed() -> None:
+        asked.append(len(begun))
+        if len(begun) == 2:
+            raise RightsError("This host was closed.")
+
+    made = OnCluster(rows(1_800), Work(prompt, label_set, RULES, Egress()), None, still_allowed=still_allowed)
+    with pytest.raises(RightsError, match="closed"):
+        list(made.labels())
+    assert (asked, begun) == ([0, 1, 2], [0, 500])
 
 
 @needs_ray

@@ -158,10 +158,11 @@ class OnCluster:
         size = _BATCH if self._work.labeler.kind == "rules" else _BATCH_ASKED
         texts = [{"text": text} for _, (_, text) in part]
         data = ray.data.from_items(texts, override_num_blocks=-(-len(part) // size))
-        said = data.map_batches(_said, batch_size=size, fn_kwargs={"work": self._work}).iter_rows()
-        for count, ((number, row), found) in enumerate(zip(part, said, strict=True)):
+        said = iter(data.map_batches(_said, batch_size=size, fn_kwargs={"work": self._work}).iter_rows())
+        for count, (number, row) in enumerate(part):
             if count and count % size == 0:
                 self._still_allowed()
+            found = next(said)
             if found["stop"]:
                 raise WorkbenchError(str(found["stop"]))
             codes, usage = ([int(value) for value in found[key]] for key in ("codes", "usage"))
