@@ -273,12 +273,12 @@ def _marks(found: MarksAgreement) -> list[Table | str]:
         )
         for row in found.rows
     ]
-    means = [f"{COEFFICIENTS[name]} {_told(value)}, n {value.n}" for name, value in found.overall.items()]
+    means = [f"{COEFFICIENTS[name]} {_told(value)} over {value.n}" for name, value in found.overall.items()]
     why = sorted({value.reason for row in found.rows for value in row.figures().values() if not value.defined})
     return [
         table(
             "Agreement of the reviewers on faults (95 %)",
-            ["finding", "fault", "marked in", "texts rated twice", *COEFFICIENTS.values()],
+            ["finding", "fault", "marked in", "texts of two", *COEFFICIENTS.values()],
             rows,
         ),
         *([f"A dash is undefined: {'; '.join(why)}."] if why else []),

@@ -24,10 +24,10 @@ COEFFICIENTS: Final[Mapping[str, str]] = {
     "positive": "positive specific agreement",
     "alpha": "Krippendorff's alpha (nominal)",
     "ac1": "Gwet's AC1",
-    "percent": "equal, of two reviewers",
+    "percent": "percent agreement",
 }
-NOT_MARKED = "no report that two rated is marked"
-ALWAYS_MARKED = "every rating of reports that two rated marks it"
+NOT_MARKED = "nobody marked one that two rated"
+ALWAYS_MARKED = "every rating marks it"
 NO_FINDING = "defined for no finding that was marked"
 
 

@@ -13,15 +13,19 @@ from workbench.workflow.review import Offer
 _FEW = 6  # so many raters are all named at first
 
 
-def draw(here: state.Here, *, expanded: bool) -> None:
-    """Draw how a review is opened, for a lead who need not stay blind."""
+def draw(here: state.Here, *, held: bool, expanded: bool) -> None:
+    """Draw how a review is opened, for a lead who need not stay blind; ``held`` says that one is open."""
     if not here.may(Role.LEAD) or data.blinding_round(here):
         return
     offers = data.kept(here, "reviewable", lambda: review.offers(here.study, here.actor))
     people = [name for name, roles in here.study.roster.people.items() if roles & {Role.RATER, Role.ADJUDICATOR}]
     with st.expander("Open a review", expanded=expanded, icon=":material/play_arrow:"):
         if not offers:
-            st.markdown("There is nothing to review: no report generator is on the leaderboard without an open review.")
+            st.markdown(
+                "Every data set with generated reports has an open review."
+                if held
+                else "There is nothing to review yet. First take in what report generators wrote."
+            )
             st.page_link(state.page("leaderboard"), label="Take in reports on the page Leaderboard")
         elif not people:
             st.markdown("Nobody could review: reviewers are raters or adjudicators of the study.")
@@ -85,10 +89,14 @@ def _told(here: state.Here, systems: Sequence[str], studies: int, reviewers: Seq
     """Say what opening does, in the numbers that were chosen."""
     reports = studies * len(systems)
     st.markdown(
-        f"**Opening fixes all of this.** Each reviewer gets {reports:,} generated reports ({studies:,} studies, "
-        f"{len(systems)} {'system' if len(systems) == 1 else 'systems'}; what two wrote alike comes once), one at a "
-        "time beside the reference, in an order of their own, and cannot know which system wrote it. Until you close "
-        "the review nobody sees a rating, and reviewers see no leaderboard and no score."
+        f"**Opening fixes all of this.** Each reviewer gets {_counted(reports, 'generated report')} "
+        f"({_counted(studies, 'study', 'studies')}, {_counted(len(systems), 'system')}; what two wrote alike comes "
+        "once), one at a time beside the reference, in an order of their own, and cannot know which system wrote it. "
+        "Until you close the review nobody sees a rating, and reviewers see no leaderboard and no score."
     )
     if any(name_key(name) == name_key(here.actor.name) for name in reviewers):
         st.markdown("You review too, so the leaderboard is closed to you until then; you still see how far all are.")
+
+
+def _counted(n: int, one: str, more: str = "") -> str:
+    return f"{n:,} {one if n == 1 else more or one + 's'}"

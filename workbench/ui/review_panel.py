@@ -37,7 +37,7 @@ def draw(here: state.Here) -> None:
         outcome(here, rated)
     elif not held:
         st.info("No generated report has been reviewed yet.")
-    review_opening.draw(here, expanded=not held and not rated)
+    review_opening.draw(here, held=bool(held), expanded=not held and not rated)
     if not rated:
         st.caption(_ELSEWHERE)
 
@@ -138,7 +138,7 @@ def _outcome(here: state.Here, found: Outcome) -> None:
         st.caption("None.")
         return
     st.dataframe(rows, hide_index=True, width="stretch")
-    st.markdown("**Agreement of the reviewers on faults**")
+    st.markdown("**Agreement of the reviewers on faults**, with 95 % intervals")
     _marks(here, found.marks)
 
 
@@ -168,11 +168,8 @@ def _marks(here: state.Here, found: MarksAgreement) -> None:
                 "finding": names[row.finding_id],
                 "fault": FAULTS[row.fault][0] if row.fault else "any",
                 "marked in": f"{row.marked} of {row.ratings}",
-                "texts rated twice": row.texts,
-                **{
-                    f"{COEFFICIENTS[name]} (95 %)": widgets.figure_text(value, 2)
-                    for name, value in row.figures().items()
-                },
+                "texts of two": row.texts,
+                **{COEFFICIENTS[name]: widgets.figure_text(value, 2) for name, value in row.figures().items()},
             }
             for row in found.rows
         ],
@@ -180,13 +177,13 @@ def _marks(here: state.Here, found: MarksAgreement) -> None:
         width="stretch",
     )
     means = "; ".join(
-        f"{COEFFICIENTS[name]} {widgets.figure_text(value, 2)}, n {value.n}" for name, value in found.overall.items()
+        f"{COEFFICIENTS[name]} {widgets.figure_text(value, 2)} over {value.n}" for name, value in found.overall.items()
     )
     st.caption(
         widgets.plain(
-            f"{found.ground}: {means}. Positive specific agreement is the share of marks that another reviewer of the "
-            "same text set too. Alpha and AC1 take out what chance would give; for faults that are rare alpha is "
-            "strict and AC1 flatters, so read both beside it."
+            f"Texts of two: how many two or more reviewers rated. {found.ground}: {means}. Positive specific agreement "
+            "is the share of marks that another reviewer of the same text set too. Alpha and AC1 take out what chance "
+            "would give; for faults that are rare alpha is strict and AC1 flatters, so read both beside it."
         )
     )
 
