@@ -5,6 +5,7 @@ import streamlit as st
 from workbench.domain.actors import Role
 from workbench.domain.hashing import short
 from workbench.domain.prompts import RevisionStatus
+from workbench.evaluation.scores import FEW
 from workbench.ui import (
     blind,
     data,
@@ -52,10 +53,10 @@ def picked(pick: str) -> None:
 
 
 def draw_fails(board: Board) -> None:
-    st.markdown("Each square is F1 of one finding, the rarest left. Click one to read its studies.")
+    st.markdown("Each square is F1 of one finding, the rarest left: red is worst. Click one to read its studies.")
     findings = [(f, here.study.label_set.get(f).name, n) for f, n in board.findings]
     squares = leaderboard_data.squares(board, here.study.label_set)
-    drawn = by_system_and_finding(findings, board.systems, squares)
+    drawn = by_system_and_finding(findings, board.systems, squares, few=FEW)
     widgets.chart(drawn, key="leaderboard.heat", alt="F1 by system and finding", on_pick=picked)
     one, two, _ = st.columns([2, 2, 3])
     if st.session_state.get(SYSTEM) not in board.systems:
@@ -88,7 +89,8 @@ with add:
     elif add.open:
         st.info("The study lead adds systems.")
 with widgets.explained():
-    board = leaderboard_data.board(here, data_set, revision, labeler, systems)
+    with st.spinner("Reading and scoring reports", show_time=True):
+        board = leaderboard_data.board(here, data_set, revision, labeler, systems)
     with ranked:
         if ranked.open:
             leaderboard_panels.draw_systems(here, board)

@@ -5,9 +5,8 @@ import random
 import re
 from dataclasses import replace
 
+from workbench.formats.leaderboard_heat import Cell, Heat
 from workbench.formats.leaderboard_page import (
-    Cell,
-    Heat,
     LeaderboardPage,
     MetricColumn,
     PlainTable,

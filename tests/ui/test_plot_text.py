@@ -76,7 +76,7 @@ def _leaderboard() -> go.Figure:
 
 def _squares() -> go.Figure:
     square = the("leaderboard_figures").Square
-    return the("leaderboard_figures").by_system_and_finding([("air", EVE, 3)], [EVE], [[square(F1, EVE)]])
+    return the("leaderboard_figures").by_system_and_finding([("air", EVE, 3)], [EVE], [[square(F1, EVE)]], few=10)
 
 
 FIGURES: dict[str, Callable[[], go.Figure]] = {

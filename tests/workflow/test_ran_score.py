@@ -15,11 +15,12 @@ from workbench.domain.runs import ExtractionStatus
 from workbench.errors import ConflictError, InputError, NotFoundError, RightsError
 from workbench.running.spending import Cap
 from workbench.workflow.leaderboard import leaderboard
-from workbench.workflow.leaderboard_files import coverage_words
+from workbench.workflow.leaderboard_words import coverage_words
 from workbench.workflow.prompts import save_candidate
-from workbench.workflow.ran_score import label_systems, pair_of, score_systems, studies_with
+from workbench.workflow.ran_score import label_systems, score_systems
 from workbench.workflow.settings import LabelerConfig
 from workbench.workflow.study import Study
+from workbench.workflow.study_pairs import pair_of, studies_with
 from workbench.workflow.systems import System, add_data_set, add_systems, find_data_set, submissions
 
 REFERENCES = "study_id,reference\n1,Pleural effusion.\n2,Pneumothorax.\n3,Clear.\n4,\n5,nan\n"
@@ -222,7 +223,7 @@ def test_a_cap_stops_it_and_the_same_call_goes_on(by_model: tuple[Study, Any, An
     it, server, data_set, revised = by_model
     stopped = label_systems(it, lead, data_set, revision=revised, labeler="m", cap=Cap(tokens=1))
     assert "cap of 1 tokens" in stopped
-    assert len(server.log()["reports"]) == 1 + HELLO
+    assert not server.log()["reports"]  # a report might take more than the cap, so none is sent
     assert label_systems(it, lead, data_set, revision=revised, labeler="m") == ""
     assert len(server.log()["reports"]) == 4 + HELLO
 

@@ -14,9 +14,9 @@ from workbench.storage.leaderboard import DataSetRecord
 from workbench.workflow import blindness, people, review, review_texts, reviewing
 from workbench.workflow.leaderboard import leaderboard
 from workbench.workflow.prompts import save_candidate
-from workbench.workflow.ran_score import pair_of
 from workbench.workflow.reviewing import Desk
 from workbench.workflow.study import Study
+from workbench.workflow.study_pairs import pair_of
 from workbench.workflow.systems import System, add_data_set, add_systems, submissions
 
 Write = Callable[[str, str], Path]

@@ -87,6 +87,7 @@ from workbench.workflow import (
     score,
     splits,
     stability,
+    study_pairs,
     suggest,
     systems,
     trust,
@@ -514,7 +515,6 @@ CALLS = {
     "ran_score.label_systems": Call(
         lambda w, a: ran_score.label_systems(w.study, a, _data_set(w)), **_results(EDITORS)
     ),
-    "ran_score.pair_of": Call(lambda w, a: ran_score.pair_of(w.study, a, _scoring(w), "a", "s1"), **_system_scores()),
     "ran_score.score_systems": Call(lambda w, a: ran_score.score_systems(w.study, a, _data_set(w)), **_system_scores()),
     "raters.benchmark_of": Call(lambda w, a: raters.benchmark_of(w.study, a, w.vote), set(), EDITORS | JUDGES),
     "raters.rater_statistics": Call(
@@ -613,6 +613,9 @@ CALLS = {
     "validation.side_by_side": Call(
         lambda w, a: validation.side_by_side(w.study, a, w.score, w.score), **_results(EVERYBODY)
     ),
+    "study_pairs.pair_of": Call(
+        lambda w, a: study_pairs.pair_of(w.study, a, _scoring(w), "a", "s1"), **_system_scores()
+    ),
     "versions.compare": Call(lambda w, a: versions.compare(w.study, a, w.vote.name, w.vote.name), set(), EVERYBODY),
     "unsubmitted.unsubmitted": Call(lambda w, a: unsubmitted.unsubmitted(w.study, a, "development"), EDITORS | JUDGES),
 }
@@ -651,13 +654,14 @@ VALUES_ONLY = {  # they tell of nothing but what they are given
     "run.key_of", "metrics.told_direction",
     "score.arrays", "score.prediction_codes", "slow_down.wait_after", "study.current_user",
     "study.with_policies", "export.refuse_own_file", "versions.difference",
-    "leaderboard_files.apart_words", "leaderboard_files.coverage_words", "leaderboard_files.direction",
-    "leaderboard_files.facts_of",
-    "leaderboard_files.figure_words", "leaderboard_files.page_of", "leaderboard_files.policy_words",
-    "leaderboard_files.rank_words", "leaderboard_files.write_leaderboard", "leaderboard_json.board_json",
+    "leaderboard_words.apart_words", "leaderboard_words.counted", "leaderboard_words.coverage_words",
+    "leaderboard_words.direction", "leaderboard_words.figure_words", "leaderboard_words.policy_words",
+    "leaderboard_words.rank_words", "leaderboard_words.unranked_words",
+    "leaderboard_files.facts_of", "leaderboard_files.page_of",
+    "leaderboard_files.write_leaderboard", "leaderboard_json.board_json",
     "leaderboard_json.facts_json", "extractor.blinded_text", "extractor.order_words", "leaderboard_files.error_rows",
     "leaderboard.metric_correlations", "metrics.list_metrics",
-    "judged.record_words", "judged.source_words", "leaderboard_json.score_json", "ran_score.studies_with",
+    "judged.record_words", "judged.source_words", "leaderboard_json.score_json", "study_pairs.studies_with",
 }  # fmt: skip
 THE_DOOR = {  # they find out who somebody is, and are refused by password, code, address or token
     "sign_in.change_password", "sign_in.first_sign_in", "sign_in.person_of_email", "sign_in.sign_in",

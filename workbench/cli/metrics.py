@@ -8,7 +8,7 @@ import typer
 from workbench.cli.judges import JudgeByOption, MaxCostOption, MaxTokensOption, only_bench
 from workbench.cli.options import AsOption, EncodingOption, JsonOption, StudyOption, directions_of
 from workbench.cli.output import Output, figure, table, under_way
-from workbench.cli.scoring import opened_with
+from workbench.cli.scoring import SCORING, opened_with
 from workbench.domain.judged import by_why
 from workbench.domain.runs import ExtractionStatus
 from workbench.errors import InputError
@@ -16,7 +16,7 @@ from workbench.metrics.registry import RAN_SCORE
 from workbench.running.spending import Cap
 from workbench.workflow import leaderboard, metrics
 from workbench.workflow.judged import GREEN, judge_systems, record_words
-from workbench.workflow.leaderboard_files import direction
+from workbench.workflow.leaderboard_words import direction
 from workbench.workflow.metrics import COMPUTED, MetricImport
 
 metrics_app = typer.Typer(
@@ -184,8 +184,10 @@ def correlate(
       workbench metrics correlate iu
     """
     opened, actor, known = opened_with(study, as_name, name, task)
-    board = leaderboard.leaderboard(opened, actor, known, revision=revision, labeler=labeler)
-    found = leaderboard.metric_correlations(board)
+    with under_way(SCORING, shown=not as_json) as told:
+        board = leaderboard.leaderboard(opened, actor, known, revision=revision, labeler=labeler, on_progress=told)
+    with under_way("Comparing metrics", shown=not as_json) as told:
+        found = leaderboard.metric_correlations(board, on_progress=told)
     rows = [(c.first, c.second, figure(c.kendall), figure(c.spearman), c.kendall.n) for c in found]
     Output(as_json).answer(
         {

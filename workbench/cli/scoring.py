@@ -16,10 +16,12 @@ from workbench.workflow import leaderboard, leaderboard_files, ran_score, system
 from workbench.workflow.extractor import order_words, write_blinded
 from workbench.workflow.leaderboard import Board, Column
 from workbench.workflow.leaderboard_json import board_json
+from workbench.workflow.leaderboard_words import TIES, coverage_words, rank_words, unranked_words
 from workbench.workflow.opening import open_study
 from workbench.workflow.study import Study
 from workbench.workflow.systems import DEFAULT_TASK, System, TakenIn, find_data_set
 
+SCORING = "Reading and scoring reports"
 RevisionOption = Annotated[str | None, typer.Option(help="Prompt revision; the highest accepted when left out.")]
 LabelerOption = Annotated[str, typer.Option(help="A labeler of data/study.toml; it reads both sides.")]
 TaskOption = Annotated[str, typer.Option(help="What is read: findings, or findings+impression.")]
@@ -95,7 +97,8 @@ def score_command(
         )
     if stopped:
         raise WorkbenchError(f"{stopped} The same command goes on.")
-    board = leaderboard.leaderboard(opened, actor, known, revision=revision, labeler=labeler)
+    with under_way(SCORING, shown=not as_json) as told:
+        board = leaderboard.leaderboard(opened, actor, known, revision=revision, labeler=labeler, on_progress=told)
     _answer(board, out, said)
 
 
@@ -142,7 +145,10 @@ def leaderboard_command(
             f"Next: workbench import reports {blinded}; then a cohort and a round of them, as of any others.",
         )
         return
-    board = leaderboard.leaderboard(opened, actor, known, revision=revision, labeler=labeler, systems=system or None)
+    with under_way(SCORING, shown=not as_json) as told:
+        board = leaderboard.leaderboard(
+            opened, actor, known, revision=revision, labeler=labeler, systems=system or None, on_progress=told
+        )
     _answer(board, out, said)
 
 
@@ -177,7 +183,7 @@ def _answer(board: Board, out: Path | None, said: Output) -> None:
         {**board_json(board), "files": [str(path) for path in files]},
         _table(board),
         f"{facts}.",
-        "“=” marks systems that are tied: their difference may be chance.",
+        unranked_words(board.columns[0].ranking) or TIES,
         *([board.ground] if board.ground else []),
         *board.uneven,
         *(f"{column.metric.name}: {column.judge}" for column in board.columns if column.judge),
@@ -190,12 +196,11 @@ def _answer(board: Board, out: Path | None, said: Output) -> None:
 def _table(board: Board) -> Table:
     rows = []
     for name in board.systems:
-        place = board.columns[0].ranking.of(name)
-        rank, interval = leaderboard_files.rank_words(place)
+        rank, interval = rank_words(board.columns[0].ranking, name)
         first, *rest = board.columns
         own = figure(first.own[name]).split(" ")[0]
         values = [figure(first.ranking.of(name).value), own, *(_value(column, name) for column in rest)]
-        rows.append((rank, interval, name, *values, leaderboard_files.coverage_words(board.scoring.of(name))))
+        rows.append((rank, interval, name, *values, coverage_words(board.scoring.of(name))))
     names = [f"{c.metric.name}{'' if c.metric.higher_is_better else ' (lower is better)'}" for c in board.columns]
     columns = ["rank", "place (95 %)", "system", f"{names[0]} (95 %)", "its own", *names[1:], "studies"]
     return table(f"{board.scoring.data_set.name}, {board.scoring.data_set.task}", columns, rows)

@@ -4,28 +4,13 @@ Pictures are drawn as SVG within the page, so they are as sharp on paper as on a
 reader's system prefers.
 """
 
-import itertools
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from html import escape
 
-UNDEFINED = "—"
+from workbench.formats.leaderboard_heat import UNDEFINED, Cell, Heat, heat_svg, interval_words
+
 _SPAN = 108  # width of a small picture of an interval
-_SCALE = ((0.0, (243, 239, 230)), (0.35, (188, 216, 214)), (0.7, (92, 164, 169)), (1.0, (24, 94, 102)))
-
-
-@dataclass(frozen=True, slots=True)
-class Cell:
-    """A number with its interval and what it rests on; ``value`` None is undefined and ``note`` says why.
-
-    With a value, ``note`` stands beneath it.
-    """
-
-    value: float | None
-    low: float | None = None
-    high: float | None = None
-    n: int = 0
-    note: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,15 +35,6 @@ class SystemRow:
     tied_with: str
     coverage: str
     ties: Sequence[bool]
-
-
-@dataclass(frozen=True, slots=True)
-class Heat:
-    """F1 by system and finding: ``findings`` are (name, studies that have it), the rarest first."""
-
-    findings: Sequence[tuple[str, int]]
-    values: Sequence[Sequence[Cell]]
-    few: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,7 +111,7 @@ def leaderboard_html(page: LeaderboardPage) -> str:
 <p class="lead">{escape(page.lead)}</p>
 <dl class="facts">{facts}</dl>
 {_board(page)}
-{_heat(page)}
+{heat_svg(page.heat, [system.name for system in page.systems])}
 {"".join(map(_table, page.tables))}
 <h2>What the numbers mean</h2>
 <ul>{notes}</ul>
@@ -185,16 +161,12 @@ def _cell(metric: MetricColumn, row: int, span: tuple[float, float]) -> str:
     cell, rank = metric.cells[row], metric.ranks[row]
     if cell.value is None:
         return f'<td class="none">{UNDEFINED}<small>{escape(cell.note)}</small></td>'
-    told, note = _interval(cell), f"<small>{escape(cell.note)}</small>" if cell.note else ""
+    told, note = interval_words(cell), f"<small>{escape(cell.note)}</small>" if cell.note else ""
     under = " · ".join(part for part in (f"rank {rank}" if rank else "", f"n {cell.n:,} {metric.of_what}") if part)
     return (
         f"<td><b>{cell.value:.3f}</b>{_whisker(cell, span)}<small>{escape(told)}</small>"
         f"<small>{escape(under)}</small>{note}</td>"
     )
-
-
-def _interval(cell: Cell) -> str:
-    return "" if cell.low is None or cell.high is None else f"{cell.low:.3f} to {cell.high:.3f}"
 
 
 def _range(cells: Sequence[Cell]) -> tuple[float, float]:
@@ -215,71 +187,6 @@ def _whisker(cell: Cell, span: tuple[float, float]) -> str:
         parts.append(f'<path class="whisker" d="M{low:.1f} 8H{high:.1f}M{low:.1f} 4.5v7M{high:.1f} 4.5v7"/>')
     parts.append(f'<circle class="dot" cx="{x(cell.value):.1f}" cy="8" r="3.6"/>')
     return f'<svg viewBox="0 0 {_SPAN} 16" width="{_SPAN}" height="16" aria-hidden="true">{"".join(parts)}</svg>'
-
-
-def _heat(page: LeaderboardPage) -> str:
-    """Draw F1 by system and finding as SVG: a column per finding, the rarest left."""
-    heat, wide, high, left, top = page.heat, 46, 34, 190, 210
-    width, height = left + wide * len(heat.findings) + 96, top + high * len(page.systems) + 8
-    parts = []
-    for at, (name, n) in enumerate(heat.findings):
-        x = left + wide * at + wide / 2
-        few = " few" if n < heat.few else ""
-        parts.append(
-            f'<text class="name{few}" transform="translate({x:.0f} {top - 26}) rotate(-45)">{escape(name)}</text>'
-            f'<text class="count{few}" x="{x:.0f}" y="{top - 8}" text-anchor="middle">{n}</text>'
-        )
-    parts.append(f'<text class="count" x="{left - 8}" y="{top - 8}" text-anchor="end">studies that have it</text>')
-    for row, system in enumerate(page.systems):
-        y = top + high * row
-        parts.append(
-            f'<text class="name" x="{left - 8}" y="{y + high / 2 + 4:.0f}" text-anchor="end">'
-            f"{escape(_short(system.name))}</text>"
-        )
-        for at, ((name, n), cell) in enumerate(zip(heat.findings, heat.values[row], strict=True)):
-            parts.append(_square(left + wide * at, y, (wide, high), cell, f"{system.name}, {name} ({n} studies)"))
-    about = (
-        f"Each square is F1 of one finding, the rarest finding left. With under {heat.few} studies that have it "
-        "(grey names) a finding is too rare to assess: its F1 is shown and means little."
-    )
-    return (
-        f'<h2>Where each system fails</h2><p>{escape(about)}</p><div class="wide"><svg class="heat" role="img" '
-        f'viewBox="0 0 {width} {height}" width="{width}" height="{height}">'
-        f"<title>F1 by system and finding</title>{''.join(parts)}</svg></div>"
-    )
-
-
-def _square(x: float, y: float, size: tuple[int, int], cell: Cell, what: str) -> str:
-    wide, high = size
-    box = f'x="{x + 1:.0f}" y="{y + 1:.0f}" width="{wide - 2}" height="{high - 2}" rx="3"'
-    middle = f'x="{x + wide / 2:.0f}" y="{y + high / 2 + 4:.0f}" text-anchor="middle"'
-    if cell.value is None:
-        told = f"{what}: {cell.note}"
-        return (
-            f'<g><title>{escape(told)}</title><rect {box} class="blank"/><text {middle} class="count">'
-            f"{UNDEFINED}</text></g>"
-        )
-    red, green, blue = _colour(cell.value)
-    ink = "#10282c" if 0.299 * red + 0.587 * green + 0.114 * blue > 130 else "#ffffff"
-    told = f"{what}: F1 {cell.value:.3f}" + (f" ({_interval(cell)})" if cell.low is not None else "")
-    return (
-        f'<g><title>{escape(told)}</title><rect {box} fill="#{red:02x}{green:02x}{blue:02x}"/>'
-        f'<text {middle} fill="{ink}">{cell.value:.2f}</text></g>'
-    )
-
-
-def _colour(value: float) -> tuple[int, int, int]:
-    at = min(max(value, 0.0), 1.0)
-    for (low, one), (high, other) in itertools.pairwise(_SCALE):
-        if at <= high:
-            part = (at - low) / (high - low)
-            red, green, blue = (round(a + (b - a) * part) for a, b in zip(one, other, strict=True))
-            return red, green, blue
-    return _SCALE[-1][1]
-
-
-def _short(name: str, most: int = 26) -> str:
-    return name if len(name) <= most else f"{name[: most - 1]}…"
 
 
 def _table(table: PlainTable) -> str:
@@ -318,7 +225,8 @@ td.tie.over {border-left: 1px dotted var(--tie); border-bottom-color: transparen
 td.tie.last {border-bottom-color: var(--line)} td svg {display: block; margin: .15rem 0}
 .axis {stroke: var(--line); fill: none} .whisker {stroke: var(--mark); stroke-width: 1.8; fill: none}
 .dot {fill: var(--mark)} .heat {font-size: 12px} .heat .name {fill: var(--ink)} .heat .count {fill: var(--soft)}
-.heat .few {fill: var(--soft); font-style: italic} .blank {fill: var(--blank)}
+.heat .few {font-style: italic} .heat .rare {fill: var(--ink); font-style: italic} .blank {fill: var(--blank)}
+.bracket {stroke: var(--soft); stroke-width: 1.5; fill: none}
 ul {padding-left: 1.1rem; max-width: 90ch} li {margin: .25rem 0}
 @media print {.wide {overflow: visible} main {max-width: none}}
 """

@@ -12,17 +12,11 @@ from workbench.storage.leaderboard import DataSetRecord
 from workbench.ui import data
 from workbench.ui.leaderboard_figures import Line, Square
 from workbench.ui.state import Here
-from workbench.workflow import leaderboard, ran_score, systems
+from workbench.workflow import leaderboard, study_pairs, systems
 from workbench.workflow.leaderboard import Board, Column
-from workbench.workflow.leaderboard_files import (
-    apart_words,
-    coverage_words,
-    error_rows,
-    figure_words,
-    page_of,
-    rank_words,
-)
-from workbench.workflow.ran_score import Pair
+from workbench.workflow.leaderboard_files import error_rows, page_of
+from workbench.workflow.leaderboard_words import apart_words, coverage_words, figure_words, rank_words
+from workbench.workflow.study_pairs import Pair
 
 
 def data_sets(here: Here) -> list[DataSetRecord]:
@@ -63,7 +57,7 @@ def _key(of: Board) -> tuple[str | int, ...]:
 
 def pair(here: Here, of: Board, system: str, study_id: str) -> Pair:
     """Return one study as one system reports it."""
-    return ran_score.pair_of(here.study, here.actor, of.scoring, system, study_id)
+    return study_pairs.pair_of(here.study, here.actor, of.scoring, system, study_id)
 
 
 def together(here: Here, of: Board) -> pd.DataFrame:
@@ -86,7 +80,8 @@ def lines(column: Column) -> list[Line]:
     places = column.ranking.systems
     bars = tie_bars([p.system for p in places], [p.tied_with for p in places])
     return [
-        Line(p.system, column.shown(p.system), rank_words(p)[0], ties) for p, ties in zip(places, bars, strict=True)
+        Line(p.system, column.shown(p.system), rank_words(column.ranking, p.system)[0], ties)
+        for p, ties in zip(places, bars, strict=True)
     ]
 
 
@@ -113,13 +108,12 @@ def table(of: Board) -> pd.DataFrame:
     """Return a row per system with every metric, best by Ran Score first."""
     rows = []
     for name in of.systems:
-        place, system = of.columns[0].ranking.of(name), of.scoring.of(name)
-        rank, interval = rank_words(place)
+        system = of.scoring.of(name)
+        rank, interval = rank_words(of.columns[0].ranking, name)
         row: dict[str, object] = {
-            "Rank": rank,
-            "Place (95 %)": interval,
+            "Rank": rank or None,
+            "Place (95 %)": interval or None,
             "System": name,
-            "Studies": coverage_words(system),
         }
         for column in of.columns:
             told = column.metric.name + ("" if column.metric.higher_is_better else " ↓")
@@ -134,6 +128,7 @@ def table(of: Board) -> pd.DataFrame:
             row["Exact match"] = system.common.exact_match.value
             row["Report F1"] = system.common.report_f1.value
         row["Ran Score, its own studies"] = system.own.evaluation.macro_f1.value if system.own else None
+        row["Studies"] = coverage_words(system)
         rows.append(row)
     return pd.DataFrame(rows)
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import plotly.graph_objects as go
 
 from workbench.evaluation.numbers import Figure
+from workbench.text.widths import shortened
 from workbench.ui.figures import GREY, ORANGE, RED, TEAL
 from workbench.ui.heat_map import heat
 from workbench.ui.ink import Scale
@@ -14,6 +15,7 @@ from workbench.ui.plot_text import literal
 
 SCALE: Scale = ((0.0, RED), (0.25, "#efd5cd"), (0.5, "#dcebeb"), (0.75, "#8cc3c6"), (1.0, TEAL))
 _ROW = 34
+_LONGEST = 40  # letters of a name beside a picture; the whole name is told on hover
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +39,7 @@ class Square:
 def systems_with_intervals(lines: Sequence[Line], title: str) -> go.Figure:
     """Draw a row per system, first one on top: value with its interval, and at the right lines that mark those tied."""
     figure = go.Figure()
-    names = [literal(f"{line.rank}  {line.name}" if line.rank else line.name) for line in lines]
+    names = [literal(line.name) for line in lines]
     known = [(name, line.figure) for name, line in zip(names, lines, strict=True) if line.figure.value is not None]
     values = [it.value or 0.0 for _, it in known]
     highs = [(it.high if it.high is not None else v) - v for (_, it), v in zip(known, values, strict=True)]
@@ -96,6 +98,9 @@ def systems_with_intervals(lines: Sequence[Line], title: str) -> go.Figure:
         automargin=True,
         ticks="",
         tickfont={"size": 13},
+        tickmode="array",
+        tickvals=names,
+        ticktext=[literal(f"{line.rank}  {shortened(line.name, _LONGEST)}".strip()) for line in lines],
     )
     figure.update_layout(height=_ROW * len(names) + 110, margin={"l": 8, "r": 8, "t": 12, "b": 48}, font={"size": 13})
     return figure
@@ -107,16 +112,20 @@ def _told(name: str, figure: Figure) -> str:
 
 
 def by_system_and_finding(
-    findings: Sequence[tuple[str, str, int]], systems: Sequence[str], squares: Sequence[Sequence[Square]]
+    findings: Sequence[tuple[str, str, int]], systems: Sequence[str], squares: Sequence[Sequence[Square]], *, few: int
 ) -> go.Figure:
     """Draw F1 of each system on each finding, the rarest finding left; a click hands over "system number finding id".
+
+    Findings that fewer than ``few`` studies have are paler, and a line beneath says that they are too few to assess.
 
     Args:
         findings: (id, name, studies that have it) in the order of the columns.
         systems: their names, top first.
         squares: [system][finding].
+        few: under so many studies a finding cannot be assessed.
     """
     values = [[square.figure.value if square.figure else None for square in row] for row in squares]
+    rare = [n < few for _, _, n in findings]
     figure = heat(
         [literal(f"{name} ({n})") for _, name, n in findings],
         [literal(system) for system in systems],
@@ -126,7 +135,32 @@ def by_system_and_finding(
         texts=[["—" if v is None else f"{v:.2f}" for v in row] for row in values],
         hovers=[[in_lines(*square.note.splitlines()) for square in row] for row in squares],
         picks=[[f"{i} {finding}" for finding, _, _ in findings] for i in range(len(systems))],
+        faint=rare,
+    )
+    if any(rare):
+        _mark_rare(figure, sum(rare), few)
+    rows = [literal(system) for system in systems]
+    figure.update_yaxes(
+        tickmode="array", tickvals=rows, ticktext=[literal(shortened(system, _LONGEST)) for system in systems]
     )
     figure.update_xaxes(tickangle=-45, tickfont={"size": 12}, automargin=True)
-    figure.update_layout(height=_ROW * len(systems) + 190, margin={"l": 8, "r": 60, "t": 170, "b": 8})
+    figure.update_layout(height=_ROW * len(systems) + 212, margin={"l": 8, "r": 60, "t": 170, "b": 30})
     return figure
+
+
+def _mark_rare(figure: go.Figure, columns: int, few: int) -> None:
+    """Draw a bracket beneath the first columns that says that they are too few to assess."""
+    beneath = {"yref": "paper", "ysizemode": "pixel", "yanchor": 0}
+    ends = ((-0.45, columns - 0.55, -8, -8), (-0.45, -0.45, -8, -3), (columns - 0.55, columns - 0.55, -8, -3))
+    for x0, x1, y0, y1 in ends:
+        figure.add_shape(type="line", x0=x0, x1=x1, y0=y0, y1=y1, line={"color": GREY, "width": 1.5}, **beneath)
+    figure.add_annotation(
+        text=f"<i>paler: too few to assess, under {few} studies</i>",
+        x=-0.45,
+        y=0,
+        yref="paper",
+        yshift=-9,
+        xanchor="left",
+        yanchor="top",
+        showarrow=False,
+    )

@@ -7,7 +7,7 @@ from workbench.ui.leaderboard_figures import systems_with_intervals
 from workbench.ui.state import Here
 from workbench.workflow.extractor import order_words
 from workbench.workflow.leaderboard import Board
-from workbench.workflow.leaderboard_files import direction
+from workbench.workflow.leaderboard_words import TIES, counted, direction, unranked_words
 
 
 def draw_systems(here: Here, board: Board) -> None:
@@ -16,15 +16,19 @@ def draw_systems(here: Here, board: Board) -> None:
     chosen = st.segmented_control("Metric", list(by_name), default=next(iter(by_name)), required=True, key="lb.metric")
     column = by_name[str(chosen)]
     told = direction(column.metric.higher_is_better)
-    n, of_what = column.ranking.systems[0].value.n, "findings" if column.ranking.n_findings else "studies"
-    over = f"n = {n:,} {of_what}" if n else "each over its own studies, not ranked"
+    n = column.ranking.systems[0].value.n
+    of_what = counted(n, "finding") if column.ranking.n_findings else counted(n, "study", "studies")
+    over = f"over {of_what}" if n else "each over its own studies, not ranked"
     drawn = systems_with_intervals(
         leaderboard_data.lines(column), f"{column.metric.name}, {told}, 95 % interval, {over}"
     )
     widgets.chart(drawn, key=f"leaderboard.lines.{column.metric.id}", alt=f"Systems by {column.metric.name}")
-    st.caption(
-        widgets.plain(f"{column.metric.definition} An orange line marks systems whose difference may be chance (ties).")
-    )
+    ties = f"An orange line joins systems that are tied. {TIES}" if column.ranking.pairs else ""
+    for told in (unranked_words(column.ranking) or ties, column.metric.definition):
+        if told:
+            st.caption(widgets.plain(told))
+    if column.judge:
+        st.caption(widgets.plain(column.judge))
     if board.ground:
         st.caption(widgets.plain(board.ground))
     st.dataframe(
@@ -32,6 +36,7 @@ def draw_systems(here: Here, board: Board) -> None:
         hide_index=True,
         alt="Systems by metric",
         placeholder="—",
+        column_config={"System": st.column_config.TextColumn(width=240)},
     )
     for sentence in board.uneven:
         st.caption(widgets.plain(sentence))
@@ -56,5 +61,10 @@ def draw_pairs(board: Board) -> None:
 
 def draw_metrics(here: Here, board: Board) -> None:
     """Draw how far every two metrics put reports into the same order."""
-    st.caption("How far two metrics put the same reports into the same order: 1 the same, -1 the reverse.")
-    st.dataframe(leaderboard_data.together(here, board), hide_index=True, alt="Metrics with each other")
+    st.caption(
+        "How far two metrics put the same reports into the same order: 1 the same, 0 no common order, -1 the reverse. "
+        "Intervals are over patients."
+    )
+    with st.spinner("Comparing metrics", show_time=True):
+        table = leaderboard_data.together(here, board)
+    st.dataframe(table, hide_index=True, alt="Metrics with each other")

@@ -13,7 +13,7 @@ from workbench.ui import leaderboard_data, widgets
 from workbench.ui.state import Here
 from workbench.ui.widgets import Passage
 from workbench.workflow.leaderboard import Board
-from workbench.workflow.ran_score import Pair, studies_with
+from workbench.workflow.study_pairs import Pair, studies_with
 
 STYLE = """<style>
 .wb-report mark.matched {background: rgba(47,143,151,.34)}

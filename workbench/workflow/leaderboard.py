@@ -2,14 +2,14 @@
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
 from workbench.domain.actors import Actor
 from workbench.domain.findings import MISSING
 from workbench.errors import InputError
-from workbench.evaluation.correlation import RESAMPLES, Correlation, correlations
+from workbench.evaluation.correlation import Correlation, Progress, correlations
 from workbench.evaluation.intervals import Numbers
 from workbench.evaluation.numbers import Figure, undefined
 from workbench.evaluation.ranking import NO_STUDY, NO_VALUE, Ranking, rank_macro_f1, rank_systems
@@ -27,7 +27,6 @@ RADCLIQ = "radcliq_v1"
 NOT_POSITIVE = "not defined: the mean is not positive"
 NO_RADCLIQ = "not defined: it has no RadCliQ-v1"
 FIRST = ("bleu2_rexrank", "rouge_l")  # of the computed ones, what other leaderboards show
-MOST_DRAWN = 3000  # pairs of reports; the time a draw takes grows with their square
 HERE, IMPORTED = "computed here", "imported"
 
 
@@ -138,42 +137,43 @@ def leaderboard(
     revision: str | int | None = None,
     labeler: str = "rules",
     systems: Sequence[str] | None = None,
+    on_progress: Progress = lambda *_: None,
 ) -> Board:
     """Return the leaderboard of a data set, of all its systems or the named ones.
+
+    ``on_progress`` is told how much is done, of how much: first Ran Score, then the metrics of the texts, by system.
 
     Raises:
         InputError: nothing was submitted, or as ``score_systems``.
         NotFoundError: there is no such revision or labeler.
         RightsError: the person has no role, or rates in an open round.
     """
-    scoring = score_systems(study, actor, data_set, revision=revision, labeler=labeler, systems=systems)
+    scoring = score_systems(
+        study,
+        actor,
+        data_set,
+        revision=revision,
+        labeler=labeler,
+        systems=systems,
+        on_progress=lambda done, of: on_progress(done, 2 * of),
+    )
     if not scoring.systems:
         raise InputError(f"No system has submitted anything for {data_set.name} yet.")
-    columns = [_ran_score(scoring), *_computed(scoring), *_imported(study, scoring)]
+    columns = [_ran_score(scoring), *_computed(scoring, on_progress), *_imported(study, scoring)]
     if (radcliq := _radcliq(scoring, columns)) is not None:
         columns.append(radcliq)
     return Board(scoring, tuple(columns), _reciprocals(scoring, columns), labeler_errors(study, actor, scoring))
 
 
-def metric_correlations(board: Board) -> tuple[Correlation, ...]:
+def metric_correlations(board: Board, *, on_progress: Progress = lambda *_: None) -> tuple[Correlation, ...]:
     """Return how every two metrics, imported ratings among them, put the pairs of reports into the same order.
 
-    Every pair of reports of every system is one; draws are of patients. Where there are more than ``MOST_DRAWN`` there
-    are no intervals. Ran Score stands for the F1 of single pairs.
+    Every pair of reports of every system is one; draws are of patients, as many whatever the number of pairs. Ran Score
+    stands for the F1 of single pairs. ``on_progress`` is told how many pairs of metrics are done, of how many.
     """
     scores = {column.metric.id: column.values.reshape(-1) for column in board.columns}
     patients = list(board.scoring.patients) * len(board.scoring.systems)
-    if len(patients) <= MOST_DRAWN:
-        return correlations(scores, patients, resamples=RESAMPLES)
-    return tuple(
-        replace(one, kendall=_without_interval(one.kendall), spearman=_without_interval(one.spearman))
-        for one in correlations(scores, patients, resamples=0)
-    )
-
-
-def _without_interval(figure: Figure) -> Figure:
-    told = f"no interval: there are more than {MOST_DRAWN:,} pairs of reports"
-    return figure if figure.value is None else replace(figure, reason=told)
+    return correlations(scores, patients, on_progress=on_progress)
 
 
 def _ran_score(scoring: Scoring) -> Column:
@@ -190,9 +190,12 @@ def _ran_score(scoring: Scoring) -> Column:
     return Column(METRICS[RAN_SCORE], ranking, values, HERE, own)
 
 
-def _computed(scoring: Scoring) -> list[Column]:
+def _computed(scoring: Scoring, on_progress: Progress) -> list[Column]:
     """Return the metrics that are computed of the two texts alone."""
-    by_system = [text_scores(scoring.references, system.texts) for system in scoring.systems]
+    by_system, n = [], len(scoring.systems)
+    for system in scoring.systems:
+        by_system.append(text_scores(scoring.references, system.texts))
+        on_progress(n + len(by_system), 2 * n)
     in_order = sorted(by_system[0], key=lambda metric: (metric not in FIRST, metric))
     return [
         _column(scoring, METRICS[metric], np.stack([found[metric] for found in by_system]), HERE) for metric in in_order

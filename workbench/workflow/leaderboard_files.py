@@ -6,16 +6,14 @@ from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
-from workbench.domain.findings import LabelSet
 from workbench.domain.hashing import short
 from workbench.evaluation.numbers import Figure
-from workbench.evaluation.ranking import PairOfSystems, RankedSystem
+from workbench.evaluation.ranking import RankedSystem
 from workbench.evaluation.scores import FEW
 from workbench.formats.exports import Column as TableColumn
 from workbench.formats.exports import Kind, write_table
+from workbench.formats.leaderboard_heat import Cell, Heat
 from workbench.formats.leaderboard_page import (
-    Cell,
-    Heat,
     LeaderboardPage,
     MetricColumn,
     PlainTable,
@@ -28,7 +26,17 @@ from workbench.workflow.export import refuse_own_file
 from workbench.workflow.extractor import order_words
 from workbench.workflow.leaderboard import HERE, Board, Column
 from workbench.workflow.leaderboard_json import board_json
-from workbench.workflow.ran_score import SystemScore
+from workbench.workflow.leaderboard_words import (
+    TIES,
+    apart_words,
+    counted,
+    coverage_words,
+    direction,
+    figure_words,
+    policy_words,
+    rank_words,
+    unranked_words,
+)
 
 PAGE, SCORES_JSON, SCORES_CSV, FINDINGS_CSV = "leaderboard.html", "scores.json", "scores.csv", "per_finding.csv"
 
@@ -98,36 +106,6 @@ def facts_of(board: Board) -> list[tuple[str, str]]:
     ]
 
 
-def policy_words(label_set: LabelSet) -> str:
-    """Return what uncertain counts as, in words; overrides that equal the default are left out."""
-    policies = label_set.prediction_policies
-    other = {f: p for f, p in policies.overrides.items() if p != policies.default}
-    named = ", ".join(f"{label_set.get(finding).name} {policy}" for finding, policy in other.items())
-    return f"{policies.default} on both sides{f' (but {named})' if named else ''}"
-
-
-def rank_words(place: RankedSystem) -> tuple[str, str]:
-    """Return a rank, "=" behind it where it is shared or tied, and the interval of the place; blank without a value."""
-    if place.rank is None:
-        return "", ""
-    low, high = place.rank_low, place.rank_high
-    interval = "" if low is None or high is None else f"{low}" if low == high else f"{low} to {high}"
-    return f"{place.rank}{'=' if place.tied_with else ''}", interval
-
-
-def coverage_words(system: SystemScore) -> str:
-    """Return how many studies a system is scored on and what became of the others, in words."""
-    it = system.coverage
-    parts = [f"{it.scored:,} scored", *(f"{n:,} {what}" for what, n in _rest(system) if n)]
-    return ", ".join(parts)
-
-
-def _rest(system: SystemScore) -> list[tuple[str, int]]:
-    it = system.coverage
-    other = f" ({it.other_language:,} in a language that the prompt's phrases are not in)" if it.other_language else ""
-    return [("of them empty", it.empty), (f"of them failed{other}", it.failed), ("left out", it.missing)]
-
-
 def page_of(board: Board) -> LeaderboardPage:
     """Return the leaderboard as its page of HTML shows it."""
     scoring, ranking = board.scoring, board.columns[0].ranking
@@ -136,15 +114,15 @@ def page_of(board: Board) -> LeaderboardPage:
     rows = []
     for name, ties in zip(names, bars, strict=True):
         place = ranking.of(name)
-        rank, interval = rank_words(place)
+        rank, interval = rank_words(ranking, name)
         coverage = coverage_words(scoring.of(name))
         told = f"place {interval}" if interval else ""
         rows.append(SystemRow(name, rank, told, ", ".join(place.tied_with), coverage, ties))
     return LeaderboardPage(
         title=f"{scoring.data_set.name}: generated reports by Ran Score",
-        lead=f"{_counted(len(names), 'system')} on {_counted(int(scoring.common.sum()), 'study', 'studies')}. "
+        lead=f"{counted(len(names), 'system')} on {counted(int(scoring.common.sum()), 'study', 'studies')}. "
         "One prompt read the reference and the generated reports alike; the Ran Score is the mean F1 over findings. "
-        + board.ground,
+        + " ".join(part for part in (board.ground, unranked_words(ranking)) if part),
         facts=facts_of(board),
         systems=rows,
         metrics=[_metric_column(board, column) for column in board.columns if column.metric.id not in ASIDE],
@@ -152,15 +130,6 @@ def page_of(board: Board) -> LeaderboardPage:
         tables=[_beside(board), _pairs(board), *_errors(board), _coverage(board), *_reciprocal(board)],
         notes=_notes(board),
     )
-
-
-def _counted(n: int, one: str, many: str = "") -> str:
-    return f"{n:,} {one if n == 1 else many or f'{one}s'}"
-
-
-def direction(higher_is_better: bool) -> str:
-    """Return a metric's direction in words."""
-    return "higher is better" if higher_is_better else "lower is better"
 
 
 def _metric_column(board: Board, column: Column) -> MetricColumn:
@@ -171,7 +140,7 @@ def _metric_column(board: Board, column: Column) -> MetricColumn:
         f"{column.metric.definition}{'' if column.source == HERE else ' ' + (column.judge or 'Imported.')}",
         "studies" if column.ranking.n_findings is None else "findings",
         [_ranked_cell(column, place) for place in places],
-        [rank_words(place)[0] for place in places],
+        [rank_words(column.ranking, place.system)[0] for place in places],
     )
 
 
@@ -225,18 +194,6 @@ def _beside(board: Board) -> PlainTable:
         ["System", "Micro-F1", "Exact match", "Report F1", *(column.metric.name for column in aside), _INVENTED],
         rows,
     )
-
-
-def figure_words(figure: Figure) -> str:
-    """Return a figure with its interval; a dash and the reason where it is undefined."""
-    if figure.value is None:
-        return f"— ({figure.reason})"
-    return f"{figure.value:.3f}" + ("" if figure.low is None else f" ({figure.low:.3f} to {figure.high:.3f})")
-
-
-def apart_words(pair: PairOfSystems) -> str:
-    """Return whether two systems are apart or tied; "not compared" where there is nothing to compare."""
-    return "not compared" if not pair.difference.defined else "apart" if pair.separated else "tied"
 
 
 def _pairs(board: Board) -> PlainTable:
@@ -327,8 +284,8 @@ def _notes(board: Board) -> list[str]:
             "findings averaged are fixed before any resampling."
         ),
         (
-            "A rank counts the systems that are better and separated; “=” marks a tie with another system. The place "
-            "under it is the 95 % interval of the order by value."
+            f"A rank counts the systems that are better and separated. {TIES} The place under it is the 95 % interval "
+            "of the order by value."
         ),
         "A finding that no reference report has is left out of the Ran Score; — means undefined, never 0.",
         *(

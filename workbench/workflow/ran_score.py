@@ -9,16 +9,16 @@ from numpy.typing import NDArray
 from workbench.domain.actors import Actor, Role
 from workbench.domain.findings import FAILED, MISSING, Policy, State
 from workbench.domain.prompts import Prompt
-from workbench.domain.runs import Extraction, ExtractionStatus
+from workbench.domain.runs import ExtractionStatus
 from workbench.errors import InputError
 from workbench.evaluation.consensus import collapse, per_finding
-from workbench.evaluation.ran_score import RanScore, cells_of, found_in, ran_score, truth_of
+from workbench.evaluation.ran_score import RanScore, ran_score, truth_of
 from workbench.formats.systems import select
 from workbench.running.spending import Cap
 from workbench.storage import leaderboard as store
 from workbench.storage.leaderboard import DataSetRecord, SubmissionRecord
 from workbench.workflow.blindness import require_no_review, require_sighted
-from workbench.workflow.extracting import Progress, Reading, ask, codes_of, mentions_of, unread
+from workbench.workflow.extracting import Progress, Reading, ask, codes_of, unread
 from workbench.workflow.prompts import find_revision
 from workbench.workflow.study import Study
 
@@ -61,6 +61,11 @@ class SystemScore:
     def name(self) -> str:
         """Return the system's name."""
         return self.submission.system
+
+    @property
+    def there(self) -> NDArray[np.bool_]:
+        """Return which studies it has a report of, [study]."""
+        return _there(self.codes)
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,21 +113,6 @@ class Scoring:
         if found is None:
             raise KeyError(name)
         return found
-
-
-@dataclass(frozen=True, slots=True)
-class Pair:
-    """One study as one system reports it: both texts, what is read in each, and how the two go together."""
-
-    study_id: str
-    reference: str
-    generated: str | None
-    in_reference: Extraction | None
-    in_generated: Extraction | None
-    matched: tuple[str, ...]
-    missed: tuple[str, ...]
-    invented: tuple[str, ...]
-    f1: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,8 +177,11 @@ def score_systems(
     revision: str | int | None = None,
     labeler: str = "rules",
     systems: Sequence[str] | None = None,
+    on_progress: Progress = lambda *_: None,
 ) -> Scoring:
     """Score every system of a data set, or the named ones, against its reference reports.
+
+    ``on_progress`` is told how many systems are scored, of how many; nothing while the texts are read.
 
     Raises:
         InputError: a model has not labelled every text yet, no study of the data set has a reference that can be
@@ -220,12 +213,14 @@ def score_systems(
     for of_system in codes:
         if (there := _there(of_system)).any():  # one that has no study here takes none from the others
             common &= there
-    scored = tuple(
-        _system(
-            made, said, code, common, other, reference=reference, policies=policies, patients=patients, ids=findings
+    scored = []
+    for made, said, code in zip(texts.submissions, chosen, codes, strict=True):
+        scored.append(
+            _system(
+                made, said, code, common, other, reference=reference, policies=policies, patients=patients, ids=findings
+            )
         )
-        for made, said, code in zip(texts.submissions, chosen, codes, strict=True)
-    )
+        on_progress(len(scored), len(codes))
     return Scoring(
         data_set,
         reading,
@@ -238,61 +233,8 @@ def score_systems(
         policies,
         no_reference,
         common,
-        scored,
+        tuple(scored),
     )
-
-
-def pair_of(study: Study, actor: Actor, scoring: Scoring, system: str, study_id: str) -> Pair:
-    """Return one study as one system reports it, with the words each finding is read in.
-
-    Raises:
-        KeyError: there is no such system or study in the scoring.
-        RightsError: the person rates in an open round, or reviews generated reports.
-    """
-    require_sighted(study, actor, "see what is read in a report")
-    require_no_review(study, actor, "see what is read in a report")
-    found, row = scoring.of(system), scoring.study_ids.index(study_id)
-    generated, reference = found.texts[row], scoring.references[row]
-    told: dict[str, tuple[str, ...]] = {"matched": (), "missed": (), "invented": ()}
-    f1 = float("nan")
-    if generated is not None:
-        cells = cells_of(scoring.reference_codes[[row]], found.codes[[row]], scoring.policies)
-        told = found_in(cells, 0, scoring.finding_ids)
-        rows = np.flatnonzero(_there(found.codes)).tolist()
-        f1 = found.own.per_report[rows.index(row)] if found.own else f1
-    return Pair(
-        study_id,
-        reference,
-        generated,
-        mentions_of(scoring.reading, reference),
-        None if generated is None else mentions_of(scoring.reading, generated),
-        told["matched"],
-        told["missed"],
-        told["invented"],
-        f1,
-    )
-
-
-def studies_with(scoring: Scoring, system: str, finding: str | None = None) -> list[tuple[str, str, float]]:
-    """Return (study, what, F1 of its pair) of one system, the worst first; ``what`` is of the finding.
-
-    With a finding only the studies in which either side has it: matched, missed or invented, in that order of use:
-    missed, invented, matched. Without one every study, by F1.
-    """
-    found = scoring.of(system)
-    rows = np.flatnonzero(_there(found.codes))
-    if found.own is None:
-        return []
-    cells = cells_of(scoring.reference_codes[rows], found.codes[rows], scoring.policies)
-    f1 = found.own.per_report
-    listed = []
-    if finding is None:
-        listed = [(scoring.study_ids[row], "", f1[i]) for i, row in enumerate(rows.tolist())]
-        return sorted(listed, key=lambda one: (one[2], one[0]))
-    at = scoring.finding_ids.index(finding)
-    for what, flags in (("missed", cells.missed), ("invented", cells.fp), ("matched", cells.tp)):
-        listed += [(scoring.study_ids[int(rows[i])], what, f1[i]) for i in np.flatnonzero(flags[:, at]).tolist()]
-    return listed
 
 
 def texts_of(study: Study, data_set: DataSetRecord, systems: Sequence[str] | None = None) -> Texts:

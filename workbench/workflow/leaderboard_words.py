@@ -1,0 +1,76 @@
+"""What a leaderboard says in words: ranks and ties, figures, how much stands behind a score."""
+
+from workbench.domain.findings import LabelSet
+from workbench.evaluation.numbers import Figure
+from workbench.evaluation.ranking import PairOfSystems, Ranking
+from workbench.workflow.ran_score import SystemScore
+
+TIES = "“=” behind a rank marks a tie: its difference from some other system may be chance."
+
+
+def policy_words(label_set: LabelSet) -> str:
+    """Return what uncertain counts as, in words; overrides that equal the default are left out."""
+    policies = label_set.prediction_policies
+    other = {f: p for f, p in policies.overrides.items() if p != policies.default}
+    named = ", ".join(f"{label_set.get(finding).name} {policy}" for finding, policy in other.items())
+    return f"{policies.default} on both sides{f' (but {named})' if named else ''}"
+
+
+def rank_words(ranking: Ranking, system: str) -> tuple[str, str]:
+    """Return a system's rank, "=" behind it where it is tied, and the interval of its place; blank where it has none.
+
+    Nobody has a rank where there is nobody to rank against; see ``unranked_words``.
+    """
+    place = ranking.of(system)
+    if place.rank is None or unranked_words(ranking):
+        return "", ""
+    low, high = place.rank_low, place.rank_high
+    interval = "" if low is None or high is None else f"{low}" if low == high else f"{low} to {high}"
+    return f"{place.rank}{'=' if place.tied_with else ''}", interval
+
+
+def unranked_words(ranking: Ranking) -> str:
+    """Return in a sentence why no system of a ranking has a rank; "" where they have one or none has a value."""
+    if not (placed := [place for place in ranking.systems if place.rank is not None]):
+        return ""
+    if len(placed) == 1:
+        return f"No ranks: only “{placed[0].system}” has a score here. Add another system to compare it with."
+    if ranking.n_patients == 1:
+        what = "one study" if ranking.n_studies == 1 else "the studies of one patient"
+        return f"No ranks: on {what} alone, which of the systems is better may be chance."
+    return ""
+
+
+def coverage_words(system: SystemScore) -> str:
+    """Return how many studies a system is scored on and what became of the others, in words."""
+    it = system.coverage
+    parts = [f"{it.scored:,} scored", *(f"{n:,} {what}" for what, n in _rest(system) if n)]
+    return ", ".join(parts)
+
+
+def _rest(system: SystemScore) -> list[tuple[str, int]]:
+    it = system.coverage
+    other = f" ({it.other_language:,} in a language that the prompt's phrases are not in)" if it.other_language else ""
+    return [("of them empty", it.empty), (f"of them failed{other}", it.failed), ("left out", it.missing)]
+
+
+def direction(higher_is_better: bool) -> str:
+    """Return a metric's direction in words."""
+    return "higher is better" if higher_is_better else "lower is better"
+
+
+def counted(n: int, one: str, many: str = "") -> str:
+    """Return a number of things in words."""
+    return f"{n:,} {one if n == 1 else many or f'{one}s'}"
+
+
+def figure_words(figure: Figure) -> str:
+    """Return a figure with its interval; a dash and the reason where it is undefined."""
+    if figure.value is None:
+        return f"— ({figure.reason})"
+    return f"{figure.value:.3f}" + ("" if figure.low is None else f" ({figure.low:.3f} to {figure.high:.3f})")
+
+
+def apart_words(pair: PairOfSystems) -> str:
+    """Return whether two systems are apart or tied; "not compared" where there is nothing to compare."""
+    return "not compared" if not pair.difference.defined else "apart" if pair.separated else "tied"
