@@ -6,7 +6,8 @@ import pytest
 
 from workbench.formats.alterations import read_alterations
 from workbench.prompting.files import read_prompt
-from workbench.text.alteration_words import AlterationWords, ReadReport
+from workbench.text.alteration_words import AlterationWords
+from workbench.text.altered_report import ReadReport
 
 
 @pytest.fixture(scope="module")

@@ -27,6 +27,27 @@ def test_by_hand() -> None:
     assert found.of("negated").mean_drop.value == pytest.approx(0.2)
 
 
+def test_every_kind_counts_the_same_however_many_edits_it_has() -> None:
+    kinds = ["invented"] * 3 + ["side", "synonym"]
+    found = trust(kinds, [True] * 4 + [False], [0.9, 0.9, 0.9, 0.0, 0.1], list("vwxyz"), resamples=0)
+    # Invented 1.0, side 0.0: the mean over kinds is 1/2, over all pairs alike 3/4. The harmless kind loses likewise.
+    assert (found.probability.value, found.pooled.value) == (0.5, 0.75)
+    assert (found.discrimination.value, found.robustness.value) == (0.5, 1.0)
+    assert found.of("synonym").probability.value == 0.5
+    assert (found.probability.n, found.pooled.n, found.of("invented").probability.n) == (4, 4, 3)
+
+
+def test_the_best_threshold_is_that_of_the_kinds_too() -> None:
+    kinds = ["a"] * 8 + ["b", "c", "d"]
+    drop = [0.5] * 8 + [0.1, 0.2, 0.05]
+    # Above 0.05: a and b right, c wrong: 2/2 + 1/2. Above 0.2: a right, b wrong: 1/2 + 2/2. Equal: the higher one.
+    # Of edits alike it would be the higher one by far; one more "b" at 0.3 settles it for the lower by kinds.
+    found = trust(kinds, [True] * 9 + [False] * 2, drop, list("abcdefghijk"), resamples=0)
+    assert found.threshold == pytest.approx(0.35)
+    more = trust([*kinds, "e"], [True] * 9 + [False] * 2 + [True], [*drop, 0.15], list("abcdefghijkl"), resamples=0)
+    assert more.threshold == pytest.approx(0.075)
+
+
 def test_a_metric_that_tells_them_apart_has_one() -> None:
     found = judged([0.5, 0.6], [0.1, 0.2])
     assert (found.probability.value, found.discrimination.value, found.robustness.value) == (1.0, 1.0, 1.0)
@@ -81,24 +102,28 @@ def test_intervals_are_those_of_a_plain_loop_over_draws_of_patients() -> None:
         is_sig, drawn = np.array(matters)[rows], values[rows]
         removed = np.array(kinds)[rows] == "removed"
         against = removed | ~is_sig
+        negated = np.array(kinds)[rows] == "negated"
+        even = np.select([removed, negated], [1 / removed.sum(), 1 / negated.sum()], 1.0)
+        above = drawn > found.threshold
         loop.append(
             (
+                roc_auc_score(is_sig, drawn, sample_weight=even),
                 roc_auc_score(is_sig, drawn),
                 roc_auc_score(removed[against], drawn[against]),
-                (drawn[is_sig] > found.threshold).mean(),
-                (drawn[~is_sig] <= found.threshold).mean(),
+                (above[removed].mean() + above[negated].mean()) / 2,
+                (~above[~is_sig]).mean(),
                 drawn[removed].mean(),
             )
         )
     low, high = np.percentile(loop, (2.5, 97.5), axis=0)
     removed_kind = found.of("removed")
-    figures = [found.probability, removed_kind.probability, found.discrimination, found.robustness]
+    figures = [found.probability, found.pooled, removed_kind.probability, found.discrimination, found.robustness]
     figures.append(removed_kind.mean_drop)
     assert [figure.low for figure in figures] == pytest.approx(low, abs=1e-7)
     assert [figure.high for figure in figures] == pytest.approx(high, abs=1e-7)
 
 
-def test_a_kind_is_compared_with_all_edits_of_the_other_sort() -> None:
+def test_a_kind_is_compared_with_all_kinds_of_the_other_sort() -> None:
     kinds = ["negated", "side", "synonym", "order"]
     found = trust(kinds, [True, True, False, False], [0.9, 0.0, 0.1, 0.0], list("wxyz"), resamples=0)
     assert [k.kind for k in found.kinds] == kinds

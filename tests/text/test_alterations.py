@@ -2,13 +2,15 @@
 
 import csv
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from workbench.formats.alterations import read_alterations
-from workbench.text.alteration_words import AlterationWords, ReadReport
+from workbench.text.alteration_words import AlterationWords
 from workbench.text.alterations import KINDS, Alteration, alterations
+from workbench.text.altered_report import ReadReport
 
 
 @pytest.fixture(scope="module")
@@ -36,24 +38,60 @@ def edited(text: str, kind: str, words: AlterationWords) -> str | None:
         ("removed", "There is atelectasis at the left base.", None),  # nothing would be left
         ("removed", "The heart is normal. No atelectasis is seen.", None),
         ("removed", "The heart is normal. There may be atelectasis in the left base.", None),
-        ("removed", "The spine is straight. There is atelectasis. The atelectasis may be scarring.", None),
-        ("removed", "The heart is small. There is atelectasis and scarring of the lung.", None),
+        # Guesses at it go with it, and so does what hangs on it; a section of which nothing is left loses its header.
+        ("removed", "The spine is big. There is atelectasis. The atelectasis may be scarring.", "The spine is big."),
+        (
+            "removed",
+            "The heart is small. There is atelectasis and scarring of the lung.",
+            "The heart is small.",
+        ),
+        (
+            "removed",
+            "The heart is small. There is atelectasis of the lung. The lung has a calcified granuloma.",
+            "The heart is small. The lung has a calcified granuloma.",
+        ),
+        ("removed", "The heart is small. There is an opacity in the lung. This is likely an artifact.", None),
+        # Only its part goes of a sentence that says more.
+        (
+            "removed",
+            "The spine is bent. Stable cardiomegaly without acute disease.",
+            "The spine is bent. No acute disease.",
+        ),
+        (
+            "removed",
+            "1. Mild cardiomegaly, no effusion of the lung. 2. Scoliosis.",
+            "1. No effusion of the lung. 2. Scoliosis.",
+        ),
+        ("removed", "There is mild cardiomegaly with a hiatal hernia.", "There is mild cardiomegaly."),
+        ("removed", "Cardiomegaly with midlung and lower lobe atelectasis.", None),
+        ("removed", "The lungs are dark, compatible with emphysema in the chest.", None),  # "compatible" would dangle
+        ("removed", "Cardiomegaly with a rightward shift of the lung. The spine is bent.", None),
         ("removed", "The heart is normal. There is a left pneumothorax.", None),  # critical: another kind
         # Under no other name, either, and with nothing left that hangs on it.
         ("removed", "There is atelectasis at the base. The basal density is in the lung.", None),
-        ("removed", "There is mild cardiomegaly. The lungs are clear. The heart is slightly enlarged.", None),
+        (
+            "removed",
+            "There is mild cardiomegaly. The lungs are clear. The heart is slightly enlarged.",
+            "The lungs are clear.",
+        ),
+        ("removed", "There is mild cardiomegaly. The lungs are clear. The heart is prominent.", None),
         ("removed", "Emphysema. The lungs are clear. Changes of emphysematous lung disease.", None),
-        ("removed", "There is a hernia. This is seen in the chest. The lungs are clear.", None),
+        ("removed", "There is a hernia. This is seen in the chest. The lungs are clear.", "The lungs are clear."),
+        ("removed", "There is a hernia. However, the lungs are clear.", None),
         (
             "removed",
             "FINDINGS: The lungs are clear.\n\nIMPRESSION: Hernia in the chest.",
-            None,
-        ),  # a header would dangle
+            "FINDINGS: The lungs are clear.",
+        ),
         ("removed", "There is a hernia. No opacity in the lung.", "No opacity in the lung."),
         ("removed", "There is atelectasis. No opacity in the lung.", "No opacity in the lung."),
         ("removed", "There is atelectasis. No change in the opacity of the lung.", None),  # denies nothing
         ("removed", "There is atelectasis. No effusion, but the opacity of the lung is seen.", None),
-        ("removed", "Low lung volumes with basal atelectasis. The heart is small.", None),  # two things, one unlisted
+        (
+            "removed",
+            "Low lung volumes with basal atelectasis. The heart is small.",
+            "Low lung volumes. The heart is small.",
+        ),
         ("critical_missed", "Improving edema of the lung. The heart is small.", None),
         ("removed", "The heart is small. Subcutaneous emphysema of the left chest.", None),  # not of the lungs
         # What hardly matters is no error.
@@ -68,7 +106,13 @@ def edited(text: str, kind: str, words: AlterationWords) -> str | None:
         ("critical_missed", "The heart is normal. There is a fracture of the clavicle.", None),
         ("side_swapped", "The left tube is in the thoracic cavity.", None),
         ("critical_missed", "The heart is normal. There is a fracture of a sternotomy wire.", None),
-        ("critical_missed", "There is consolidation of the lung.\n\nIMPRESSION: The lungs. Pneumonia.", None),
+        (
+            "critical_missed",
+            "There is consolidation of the lung. The heart is small.\n\nIMPRESSION: Pneumonia.",
+            "The heart is small.",
+        ),
+        ("critical_missed", "The heart is small. There is a stable nodule in the lung.", None),  # nobody is harmed
+        ("critical_missed", "The heart is small. There is minimal consolidation of the lung.", None),
         ("critical_missed", "The heart is small. Consolidation in the lung. Concerning for infection.", None),
         ("critical_missed", "Left pneumothorax. The heart is normal. A pleural air collection is seen.", None),
         ("critical_missed", "There is a nodule in the lung. The heart is small. Consider follow-up.", None),
@@ -76,9 +120,20 @@ def edited(text: str, kind: str, words: AlterationWords) -> str | None:
         ("negated", "There is a small left pleural effusion.", "There is no left pleural effusion."),
         ("negated", "1. Mild cardiomegaly in this patient.", "1. No cardiomegaly in this patient."),
         ("negated", "Cardiomegaly is noted in the chest.", "No cardiomegaly is noted in the chest."),
-        ("negated", "Cardiomegaly is noted and stable.", None),
-        ("negated", "The heart is enlarged in this patient.", None),
+        ("negated", "Cardiomegaly is noted and stable.", "No cardiomegaly is noted."),
+        ("negated", "The heart is mildly enlarged in this patient.", "The heart is not enlarged in this patient."),
+        ("negated", "The lungs remain hyperexpanded.", "The lungs are not hyperexpanded."),
         ("negated", "There is atelectasis. The opacity is in the left lung.", None),
+        ("negated", "Stable cardiomegaly without acute disease.", "No cardiomegaly or acute disease."),
+        ("negated", "Low lung volumes with mild basal atelectasis.", "Low lung volumes without basal atelectasis."),
+        (
+            "negated",
+            "There is opacity in the left base, which is likely atelectasis.",
+            "There is no opacity in the left base.",
+        ),
+        ("negated", "There is cardiomegaly with 3 cm of the lung.", None),
+        ("negated", "Hernia of the lung as before.", None),
+        ("negated", "Opacity in the lung and elevation of the diaphragm.", None),
         ("negated", "There has been growth of the effusion.", None),
         ("negated", "There is no small left pleural effusion.", None),
         # The other side, wherever the finding is stated; a chamber of the heart has no other side.
@@ -101,9 +156,34 @@ def edited(text: str, kind: str, words: AlterationWords) -> str | None:
         ("side_swapped", "There are effusions, left greater than right.", None),
         ("side_swapped", "There is calcification of the left ventricle.", None),
         ("side_swapped", "There is no effusion on the left.", None),
+        (
+            "side_swapped",
+            "Left opacity of the lung, likely atelectasis.",
+            "Right opacity of the lung, likely atelectasis.",
+        ),
+        (
+            "side_swapped",
+            "Left effusion in the chest. The right jugular catheter is in the heart.",
+            "Right effusion in the chest. The right jugular catheter is in the heart.",
+        ),
+        ("side_swapped", "Left basal opacity of the lung. The left hemidiaphragm is obscured.", None),
+        ("side_swapped", "Left effusion in the chest. There are bilateral effusions.", None),
+        ("side_swapped", "Hyperinflation of the lungs with calcifications on the left.", None),  # not the lungs' side
+        ("side_swapped", "Left costophrenic opacity of the lung may represent fat.", None),
         # Severity, with its article.
         ("severity_raised", "There is a mild emphysema of the lungs.", "There is a severe emphysema of the lungs."),
-        ("severity_raised", "Mild to moderate emphysema of the lungs.", None),
+        ("severity_raised", "Mild to moderate emphysema of the lungs.", "Severe emphysema of the lungs."),
+        ("severity_raised", "The heart is mildly enlarged.", "The heart is severely enlarged."),
+        (
+            "severity_raised",
+            "Mild cardiomegaly without edema of the lungs.",
+            "Severe cardiomegaly without edema of the lungs.",
+        ),
+        ("severity_raised", "There is a small effusion of 2 cm.", None),  # measured
+        ("severity_raised", "There is a small effusion on the left. No large effusion on the right.", None),
+        ("severity_raised", "Mild cardiomegaly. The heart is of normal size.", None),
+        ("severity_raised", "Mild opacity of the lung, which may represent mild edema.", None),
+        ("severity_raised", "Small effusions of the lungs, tiny on the left.", None),
         ("severity_raised", "Mild opacities of the lungs, slightly improved.", None),
         ("severity_raised", "The opacities of the lungs are slightly smaller.", None),  # no degree of the opacities
         ("severity_raised", "Mild opacity of the lung. Minimal atelectasis or scarring in the lung.", None),
@@ -139,14 +219,37 @@ def test_edits(kind: str, before: str, after: str | None, words: AlterationWords
 
 
 def test_what_is_invented_was_not_said_before(words: AlterationWords) -> None:
-    before = "FINDINGS: The heart is normal\n\nIMPRESSION: The lungs are clear."
+    before = "FINDINGS: The heart is in the chest\n\nIMPRESSION: The spine is straight."
     after = edited(before, "invented", words)
     assert after is not None
     start, rest = after.split("\n\n")
-    assert start.startswith("FINDINGS: The heart is normal. ")
-    assert rest == "IMPRESSION: The lungs are clear."
+    assert start.startswith("FINDINGS: The heart is in the chest. ")
+    assert rest == "IMPRESSION: The spine is straight."
     everything = " ".join(f"There is {finding.words[0]} in the chest." for finding in words.findings)
     assert edited(everything, "invented", words) is None
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("The heart is big. The lungs are clear.", "The heart is big. {}"),
+        ("The heart is big. The lungs are clear without edema.", "The heart is big. {} No edema."),
+        ("The heart is big. 1. No acute abnormality.", "The heart is big. 1. {}"),
+        ("Scoliosis of the spine without acute disease.", "Scoliosis of the spine. {}"),
+        ("The heart and the lungs are normal.", None),  # the heart would be lost
+        ("The lungs are clear except for a scar in the left.", None),
+        ("The bones of the chest are without acute disease.", "The bones of the chest are without acute disease. {}"),
+        ("The lung is open. No acute bony abnormality.", "The lung is open. No acute bony abnormality. {}"),
+    ],
+)
+def test_what_says_that_all_is_well_gives_way_to_what_is_invented(
+    before: str, after: str | None, words: AlterationWords
+) -> None:
+    only = replace(
+        words, findings=tuple(replace(f, critical=False, minor=f.name != "pneumothorax") for f in words.findings)
+    )
+    said = only.findings[0].invented
+    assert edited(before, "invented", only) == (after and after.format(said))
 
 
 def test_what_the_report_has_under_another_name_is_not_invented(words: AlterationWords) -> None:
@@ -268,12 +371,20 @@ def test_leaving_out_adds_no_word(made: list[tuple[str, Alteration]]) -> None:
     for before, after in of_kind(made, "removed", "critical_missed", "normal_shortened"):
         assert sum((counted(before) - counted(after)).values()) > 0
     for before, after in of_kind(made, "removed", "critical_missed"):
-        assert not counted(after) - counted(before)
+        assert set(counted(after) - counted(before)) <= {"no"}  # for "without", where that began what is left
 
 
-def test_inventing_leaves_all_that_was_there(made: list[tuple[str, Alteration]]) -> None:
+def test_nothing_is_left_that_says_all_is_well_where_something_was_invented(
+    made: list[tuple[str, Alteration]], words: AlterationWords
+) -> None:
+    invented = {finding.invented: finding for finding in words.findings}
+    seen = 0
     for before, after in of_kind(made, "invented"):
-        assert not counted(before) - counted(after)
+        (finding,) = [at for said, at in invented.items() if after.count(said) > before.count(said)]
+        seen += "lungs" in finding.regions
+        assert "lungs" not in finding.regions or "lungs are clear." not in after.lower()
+        assert not any(well in after.lower() for well in ("no acute cardiopulmonary abnormality", "no acute disease"))
+    assert seen > 20
 
 
 def test_harmless_edits_of_order_style_and_length_name_the_same_findings(

@@ -16,8 +16,9 @@ from workbench.formats.pairs import read_pairs, unedited_id
 from workbench.text.sections import split_sections
 from workbench.workflow.prompts import save_candidate
 from workbench.workflow.study import Study
-from workbench.workflow.trust import make_pairs, measure
+from workbench.workflow.trust import measure
 from workbench.workflow.trust_files import picture, trust_json, write_trust
+from workbench.workflow.trust_pairs import make_pairs
 
 TEXT = "FINDINGS: There is a small left pleural effusion. The heart is normal in size."
 REMOVED = "FINDINGS: The heart is normal in size."

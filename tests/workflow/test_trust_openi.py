@@ -9,7 +9,8 @@ from workbench.formats.alterations import read_alterations
 from workbench.formats.reports import iter_reports
 from workbench.workflow.demo import LEAD, demo
 from workbench.workflow.opening import open_study
-from workbench.workflow.trust import TrustTable, make_pairs, measure
+from workbench.workflow.trust import TrustTable, measure
+from workbench.workflow.trust_pairs import make_pairs
 
 
 @pytest.fixture(scope="module")
@@ -31,8 +32,18 @@ def test_the_readme_has_the_figures_of_every_metric(root: Path, table: TrustTabl
     said = (root / "README.md").read_text(encoding="utf-8")
     for metric, name in zip(table.metrics, ("Ran Score of the pair", "BLEU-2 (ReXrank)", "ROUGE-L"), strict=True):
         found = metric.trust
-        right = f"{found.discrimination.value:.3f} | {found.robustness.value:.3f}"
+        right = f"{found.pooled.value:.3f} | {found.discrimination.value:.3f} | {found.robustness.value:.3f}"
         assert f"| {name} | {span(found.probability)} | {right} |" in said
+    assert f"On 500 of Open-i's reports,\n{sum(table.by_kind.values()):,} edits" in said
+    assert table.reports == 500
+
+
+def test_no_kind_carries_the_figures(table: TrustTable) -> None:
+    ran = table.metrics[0].trust
+    errors = [kind.probability.value for kind in ran.kinds if kind.significant]
+    assert ran.probability.value == pytest.approx(sum(errors) / 6)
+    assert max(table.by_kind.values()) < 150
+    assert min(table.by_kind.values()) == table.by_kind["critical_missed"] > 40
 
 
 @pytest.mark.parametrize(

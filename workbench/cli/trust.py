@@ -23,6 +23,7 @@ from workbench.workflow.opening import open_study
 from workbench.workflow.systems import DEFAULT_TASK
 from workbench.workflow.trust import DEFAULT_METRICS, MetricTrust, TrustTable
 from workbench.workflow.trust_files import judge_words, trust_json, words, write_trust
+from workbench.workflow.trust_pairs import make_pairs
 
 SHIPPED_WORDS = Path(__file__).resolve().parents[2] / "data" / "alterations.yaml"
 
@@ -42,7 +43,7 @@ def trust_command(
     ] = None,
     form: FormatOption = None,
     column: Annotated[list[str] | None, typer.Option(help="Which column holds what, as in import reports.")] = None,
-    count: Annotated[int, typer.Option("--reports", min=1, help="How many reports are edited.")] = 500,
+    count: Annotated[int, typer.Option("--reports", min=1, help="How many reports are edited, at most.")] = 500,
     seed: Annotated[int, typer.Option(help="Of the sample and of the edits.")] = 1,
     words_file: Annotated[Path | None, typer.Option("--words", help="Word list of the edits; the shipped one.")] = None,
     metric: Annotated[list[str] | None, typer.Option(help="A metric computed here; give it once per metric.")] = None,
@@ -71,7 +72,8 @@ def trust_command(
     """Test which metric can be trusted: does it drop for an error that matters, and not for other words?
 
     Reports are edited by rule, in ways that matter and in harmless ones; every metric compares each edited copy with
-    the original. Pairs made by people are taken as well (`pair_id`, `significant`, `reference`, `generated`).
+    the original. Each kind has at most a fifth as many edits as there are reports, and all kinds count the same. Pairs
+    made by people are taken as well (`pair_id`, `significant`, `reference`, `generated`).
 
     \b
     Examples:
@@ -86,7 +88,7 @@ def trust_command(
         made = read_pairs(pairs, encoding=encoding)
     elif reports is not None and pairs is None:
         source = iter_reports(reports, form=form, columns=columns_of(column), encoding=encoding)
-        made = trust.make_pairs(source, read_alterations(words_file or SHIPPED_WORDS), count=count, seed=seed)
+        made = make_pairs(source, read_alterations(words_file or SHIPPED_WORDS), count=count, seed=seed)
     else:
         raise InputError("Name a file of reports to edit, or pairs with --pairs FILE; one of the two.")
     cap = Cap(max_tokens, max_cost)
@@ -130,14 +132,15 @@ def _answer(found: TrustTable, made: list[EditedPair], out: Path | None, said: O
 
 
 def _overall(found: TrustTable) -> Table:
-    columns = ["metric", "probability (95 %)", "discrimination", "robustness", "threshold", "matter / harmless"]
+    columns = ["metric", "probability (95 %)", "all pairs alike", "discrimination", "robustness", "threshold", "edits"]
     return table(
-        "Does an error that matters cost more than a harmless edit?",
+        "Does an error that matters cost more than a harmless edit? Every kind of edit counts the same.",
         columns,
         [
             (
                 metric.name,
                 figure(metric.trust.probability),
+                figure(metric.trust.pooled),
                 figure(metric.trust.discrimination),
                 figure(metric.trust.robustness),
                 "-" if metric.trust.threshold is None else f"{metric.trust.threshold:.3f}",

@@ -4,16 +4,19 @@ A report is edited, and each metric compares the edited report with the original
 the original compared with itself, in the direction in which the metric gets worse; below 0 where an edit raises it.
 
 - **Probability**: that the drop for a clinically significant edit exceeds the drop for a harmless one, equal drops
-  counting half; over all pairs of one and the other. 1 is a metric that always tells them apart, 0.5 one that is of no
-  use, below it one that punishes wording more than errors. It is the area under the ROC curve.
+  counting half. 1 is a metric that always tells them apart, 0.5 one that is of no use, below it one that punishes
+  wording more than errors. It is the area under the ROC curve.
 - **Discrimination and robustness**: the share of significant edits with a drop above a threshold, and of harmless ones
   with a drop not above it, at the threshold that is best for this metric (the sum of the two is greatest; of equal ones
   the highest threshold). So no metric is blamed for its scale. The threshold is chosen on the same pairs, which
   flatters every metric a little.
 
-By kind of edit the same: a significant kind against all harmless edits, a harmless kind against all significant ones.
-Intervals are percentiles over bootstrap draws of patients, all edits of a patient's reports together, at the threshold
-of the whole. After "Beyond Scalar Scores" and ReEvalMed.
+**Every kind of edit counts the same**, however many edits it has, so that no figure is carried by the kind that is
+easiest to make: the probability of the whole is the mean over the significant kinds, each against the mean over the
+harmless ones. ``pooled`` is the probability over all pairs of edits alike. By kind of edit the same: a significant kind
+against the harmless kinds, a harmless kind against the significant ones. Intervals are percentiles over bootstrap draws
+of patients, all edits of a patient's reports together, at the threshold of the whole; a kind that a draw has no edit of
+does not count in it. After "Beyond Scalar Scores" and ReEvalMed.
 """
 
 import math
@@ -53,12 +56,13 @@ class KindTrust:
 
 @dataclass(frozen=True, slots=True)
 class Trust:
-    """How far a metric can be trusted. ``threshold`` is None where edits of one of the two sorts are missing.
+    """How far a metric can be trusted, every kind of edit counting the same; ``pooled`` is over all pairs alike.
 
-    ``left_out`` are edits without a value of this metric.
+    ``threshold`` is None where edits of one of the two sorts are missing. ``left_out`` are edits without a value.
     """
 
     probability: Figure
+    pooled: Figure
     threshold: float | None
     discrimination: Figure
     robustness: Figure
@@ -125,14 +129,18 @@ def trust(
     values = np.round(values[kept] / EQUAL) * EQUAL  # so that equal drops are equal
     matters = np.asarray(significant, dtype=np.bool_)[kept]
     who = np.asarray(patients, dtype=str)[kept].tolist()
-    threshold = _best_threshold(values[matters], values[~matters])
+    counts = np.bincount(number, minlength=len(all_kinds))
+    threshold = _best_threshold(values, matters, 1 / counts[number])
     edits = _Edits(values, matters, number, len(all_kinds), threshold)
     times = np.vstack([np.ones(len(values)), times_drawn(who, resamples, seed)])
-    sums = _concatenated([edits.sums(times[start : start + BLOCK]) for start in range(0, len(times), BLOCK)])
+    blocks = [times[start : start + BLOCK] for start in range(0, len(times), BLOCK)]
+    sums = _concatenated([edits.sums(edits.evened(block)) for block in blocks], counts)
+    alike = _concatenated([edits.sums(block) for block in blocks], counts)
     sorts = np.array(list(of_kind.values()), dtype=np.bool_)
     both = [sums.of(sorts), sums.of(~sorts)]
     return Trust(
         probability=both[0].probability(against=both[1]),
+        pooled=alike.of(sorts).probability(against=alike.of(~sorts)),
         threshold=threshold,
         discrimination=both[0].right_share(threshold),
         robustness=both[1].right_share(threshold),
@@ -160,38 +168,42 @@ def trust(
 class _Sums:
     """Sums over edits, seen whole (row 0) and in each bootstrap draw: [row, kind], or [row] of several kinds together.
 
-    ``outdone`` counts the pairs with an edit of the other sort in which the edit lies on the right side, ties half.
+    ``outdone`` weighs the pairs with an edit of the other sort in which the edit lies on the right side, ties half.
+    ``counts`` are the edits, [kind] or of several kinds together.
     """
 
     weight: Numbers
     outdone: Numbers
     right: Numbers
     dropped: Numbers
+    counts: npt.NDArray[np.int64]
 
     def of(self, kinds: Flags) -> "_Sums":
         """Return the sums over some kinds, [row]."""
-        return _Sums(*(sums[:, kinds].sum(axis=1) for sums in (self.weight, self.outdone, self.right, self.dropped)))
+        weight, outdone, right, dropped = (
+            sums[:, kinds].sum(axis=1) for sums in (self.weight, self.outdone, self.right, self.dropped)
+        )
+        return _Sums(weight, outdone, right, dropped, self.counts[kinds].sum())
 
     def probability(self, against: "_Sums") -> Figure:
         """Return the share of all pairs with the other sort in which these edits lie on the right side."""
         reason = NONE_OF_KIND if against.weight[0] and not self.weight[0] else ONE_SIDED
-        return _figure(self.outdone, self.weight * against.weight, int(self.weight[0]), reason)
+        return _figure(self.outdone, self.weight * against.weight, int(self.counts), reason)
 
     def right_share(self, threshold: float | None) -> Figure:
         """Return the share on the right side of the threshold."""
         if threshold is None:
-            return undefined(ONE_SIDED, int(self.weight[0]))
-        return _figure(self.right, self.weight, int(self.weight[0]), NONE_OF_KIND)
+            return undefined(ONE_SIDED, int(self.counts))
+        return _figure(self.right, self.weight, int(self.counts), NONE_OF_KIND)
 
     def mean_drop(self) -> Figure:
         """Return the mean drop."""
-        return _figure(self.dropped, self.weight, int(self.weight[0]), NONE_OF_KIND)
+        return _figure(self.dropped, self.weight, int(self.counts), NONE_OF_KIND)
 
 
-def _concatenated(blocks: Sequence[_Sums]) -> _Sums:
-    return _Sums(
-        *(np.vstack(parts) for parts in zip(*((b.weight, b.outdone, b.right, b.dropped) for b in blocks), strict=True))
-    )
+def _concatenated(blocks: "Sequence[tuple[Numbers, ...]]", counts: npt.NDArray[np.int64]) -> _Sums:
+    weight, outdone, right, dropped = (np.vstack(parts) for parts in zip(*blocks, strict=True))
+    return _Sums(weight, outdone, right, dropped, counts)
 
 
 class _Edits:
@@ -209,10 +221,20 @@ class _Edits:
         _, self.level, counts = np.unique(dropped, return_inverse=True, return_counts=True)
         self.order, self.level_starts = np.argsort(self.level, kind="stable"), np.cumsum(counts) - counts
 
-    def sums(self, times: Numbers) -> _Sums:
-        """Return the sums where each edit counts as often as its row says; ``times`` is [row, edit]."""
+    def evened(self, times: Numbers) -> Numbers:
+        """Return how much each edit counts where each kind that a row has counts 1 in all; ``times`` is [row, edit]."""
+        if not len(self.present):
+            return times
+        totals = np.add.reduceat(times, self.starts, axis=1)
+        sizes = np.diff(np.append(self.starts, times.shape[1]))
+        evened: Numbers = times / np.repeat(np.where(totals > 0, totals, 1), sizes, axis=1)
+        return evened
+
+    def sums(self, times: Numbers) -> tuple[Numbers, Numbers, Numbers, Numbers]:
+        """Return the sums of ``_Sums`` where each edit counts as much as its row says; ``times`` is [row, edit]."""
         outdone = times * self._outdone(times)
-        return _Sums(*(self._by_kind(x) for x in (times, outdone, times * self.right, times * self.dropped)))
+        weight, better, right, dropped = map(self._by_kind, (times, outdone, times * self.right, times * self.dropped))
+        return weight, better, right, dropped
 
     def _outdone(self, times: Numbers) -> Numbers:
         """Return how heavy the harmless edits with a smaller drop are, or the significant ones with a greater one."""
@@ -234,18 +256,20 @@ class _Edits:
         return sums
 
 
-def _best_threshold(significant: Numbers, harmless: Numbers) -> float | None:
+def _best_threshold(dropped: Numbers, significant: Flags, weights: Numbers) -> float | None:
     """Return the drop above which an edit is best taken for significant: Youden's J is greatest.
 
     Halfway between two drops that occur, so that it does not hang on rounding. Source: W. J. Youden, Cancer
     1950;3:32-35.
     """
-    if not len(significant) or not len(harmless):
+    if significant.all() or not significant.any():
         return None
-    candidates = np.unique(np.concatenate([significant, harmless]))
-    above = 1 - np.searchsorted(np.sort(significant), candidates, side="right") / len(significant)
-    not_above = np.searchsorted(np.sort(harmless), candidates, side="right") / len(harmless)
-    gain = above + not_above
+    candidates, level = np.unique(dropped, return_inverse=True)
+    up_to = [
+        np.cumsum(np.bincount(level, weights * sort, minlength=len(candidates))) / (weights * sort).sum()
+        for sort in (significant, ~significant)
+    ]
+    gain = 1 - up_to[0] + up_to[1]
     best = int(np.flatnonzero(gain >= gain.max() - EQUAL)[-1])
     following = candidates[min(best + 1, len(candidates) - 1)]
     return float((candidates[best] + following) / 2)

@@ -24,6 +24,9 @@ class _Finding(_Part):
     minor: bool = False
     group: str = ""
     traces: _Phrases = Field(default_factory=list)
+    subjects: _Phrases = Field(default_factory=list)
+    adjectives: _Phrases = Field(default_factory=list)
+    regions: _Phrases = Field(default_factory=list)
     invented: _Phrase
 
     @model_validator(mode="after")
@@ -42,6 +45,9 @@ class _Finding(_Part):
             minor=self.minor,
             group=self.group,
             traces=tuple(map(_low, self.traces)),
+            subjects=tuple(map(_low, self.subjects)),
+            adjectives=tuple(map(_low, self.adjectives)),
+            regions=tuple(self.regions),
         )
 
 
@@ -56,21 +62,43 @@ class _Normal(_Part):
     blockers: _Phrases
 
 
+class _Contradicted(_Part):
+    regions: dict[_Phrase, _Phrases] = Field(default_factory=dict)
+    well: _Phrases = Field(default_factory=list)
+    general: _Phrases = Field(default_factory=list)
+    disease: _Phrases = Field(default_factory=list)
+
+
 class _File(_Part):
     format: Literal[1]
     language: _Phrase
     marks: Annotated[_Phrases, Field(min_length=1)]
     findings: Annotated[list[_Finding], Field(min_length=1)]
     unsure: _Phrases
+    slight: _Phrases = Field(default_factory=list)
+    hedges: _Phrases = Field(default_factory=list)
+    stale: _Phrases = Field(default_factory=list)
+    company: _Phrases = Field(default_factory=list)
+    elsewhere: _Phrases = Field(default_factory=list)
     degrees: _Phrases
     places: _Phrases
     severity: dict[_Phrase, _Phrase]
     never_swapped: _Phrases
     glued: _Phrases
+    followers: _Phrases = Field(default_factory=list)
     synonyms: list[Annotated[_Phrases, Field(min_length=2, max_length=2)]]
     abbreviations: dict[_Phrase, _Phrase]
     style: _Style
     normal: _Normal
+    contradicted: _Contradicted = Field(default_factory=_Contradicted)
+
+    @model_validator(mode="after")
+    def _regions_are_known(self) -> Self:
+        for finding in self.findings:
+            unknown = set(finding.regions) - set(self.contradicted.regions)
+            if unknown:
+                raise ValueError(f"the finding {finding.name!r} has the region {min(unknown)!r}, which is not listed")
+        return self
 
 
 def read_alterations(path: Path) -> AlterationWords:
@@ -88,11 +116,17 @@ def read_alterations(path: Path) -> AlterationWords:
         marks=frozenset(map(_low, file.marks)),
         findings=tuple(finding.read() for finding in file.findings),
         unsure=tuple(map(_low, file.unsure)),
+        slight=tuple(map(_low, file.slight)),
+        hedges=tuple(map(_low, file.hedges)),
+        stale=tuple(map(_low, file.stale)),
+        company=tuple(map(_low, file.company)),
+        elsewhere=tuple(map(_low, file.elsewhere)),
         degrees=frozenset(map(_low, file.degrees)),
         places=frozenset(map(_low, file.places)),
         severity={_low(mild): worse for mild, worse in file.severity.items()},
         never_swapped=tuple(map(_low, file.never_swapped)),
         glued=tuple(map(_low, file.glued)),
+        followers=tuple(map(_low, file.followers)),
         synonyms=tuple((_low(one), _low(other)) for one, other in file.synonyms),
         abbreviations={_low(long): short for long, short in file.abbreviations.items()},
         openings={_low(opening): left for opening, left in file.style.openings.items()},
@@ -100,6 +134,10 @@ def read_alterations(path: Path) -> AlterationWords:
         predicates={_low(long): short for long, short in file.normal.predicates.items()},
         fillers=tuple(map(_low, file.normal.fillers)),
         blockers=tuple(map(_low, file.normal.blockers)),
+        regions={name: tuple(map(_low, said)) for name, said in file.contradicted.regions.items()},
+        well=tuple(map(_low, file.contradicted.well)),
+        general=tuple(map(_low, file.contradicted.general)),
+        disease=tuple(map(_low, file.contradicted.disease)),
     )
 
 

@@ -29,15 +29,11 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 
-from workbench.text.alteration_words import AlterationWords, ReadReport
-from workbench.text.altered_findings import (
-    critical_missed,
-    invented,
-    negated,
-    removed,
-    severity_raised,
-    side_swapped,
-)
+from workbench.text.alteration_words import AlterationWords
+from workbench.text.altered_details import severity_raised, side_swapped
+from workbench.text.altered_findings import critical_missed, negated, removed
+from workbench.text.altered_inventions import invented
+from workbench.text.altered_report import ReadReport
 from workbench.text.altered_wording import abbreviation, normal_shortened, sentence_order, style, synonym
 
 _Rule = Callable[[ReadReport, random.Random], tuple[str, str] | None]

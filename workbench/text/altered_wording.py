@@ -5,7 +5,8 @@ import re
 from collections.abc import Mapping, Sequence
 from itertools import groupby
 
-from workbench.text.alteration_words import Change, ReadReport, Sentence, pattern, plain
+from workbench.text.alteration_words import pattern, plain
+from workbench.text.altered_report import Change, ReadReport, Sentence
 
 _Edit = tuple[str, str] | None
 _END = re.compile(r"\s*[.!]*\s*$")

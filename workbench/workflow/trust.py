@@ -1,12 +1,11 @@
 """Which metric of generated reports can be trusted: tested on reports that were edited in known ways (method 23).
 
-Pairs are made by rule from any reports, or come from people. Every metric compares the edited report with the original;
-Ran Score is that of one pair, F1 over the findings that one prompt and labeler read in the two texts.
+Pairs are made by rule from any reports (``trust_pairs``), or come from people. Every metric compares the edited report
+with the original; Ran Score is that of one pair, F1 over the findings that one prompt and labeler read in both texts.
 """
 
-import random
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -16,7 +15,6 @@ from workbench.domain.findings import FAILED, State
 from workbench.domain.hashing import content_hash
 from workbench.domain.judged import JudgedBy, by_why
 from workbench.domain.pairs import EditedPair
-from workbench.domain.reports import Report
 from workbench.domain.runs import Usage
 from workbench.errors import InputError
 from workbench.evaluation.consensus import per_finding
@@ -27,8 +25,6 @@ from workbench.formats.pairs import PairScores, unedited_id
 from workbench.formats.systems import select
 from workbench.metrics.registry import METRICS, RAN_SCORE, get, text_scores
 from workbench.running.spending import Cap
-from workbench.text.alteration_words import AlterationWords
-from workbench.text.alterations import alterations
 from workbench.workflow.blindness import require_sighted
 from workbench.workflow.extracting import Progress, Reading, ask, codes_of
 from workbench.workflow.judging import Bench, Docket, judge_pairs
@@ -81,41 +77,6 @@ class TrustTable:
     pairs_hash: str
     reports: int
     by_kind: Mapping[str, int]
-
-
-def make_pairs(reports: Iterable[Report], words: AlterationWords, *, count: int, seed: int) -> list[EditedPair]:
-    """Return edited copies of a seeded sample of reports, each kind of edit that applies at most once per report.
-
-    Reports that no kind applies to (blank, in another language) are passed over and others take their place.
-
-    Raises:
-        InputError: no report can be edited.
-    """
-    drawn = sorted(reports, key=lambda report: report.id)
-    random.Random(seed).shuffle(drawn)  # noqa: S311 - a draw that is repeatable, not a secret
-    pairs: list[EditedPair] = []
-    edited = 0
-    for report in drawn:
-        if edited == count:
-            break
-        found = alterations(report.text, words, seed=seed)
-        pairs += [
-            EditedPair(
-                f"{report.id}:{edit.kind}",
-                report.id,
-                report.patient_id,
-                edit.kind,
-                edit.significant,
-                edit.done,
-                report.text,
-                edit.text,
-            )
-            for edit in found
-        ]
-        edited += bool(found)
-    if not pairs:
-        raise InputError("None of the reports can be edited by rule: they are blank or in another language.")
-    return pairs
 
 
 def measure(

@@ -73,7 +73,10 @@ def trust_json(table: TrustTable) -> dict[str, object]:
 def picture(table: TrustTable) -> str:
     """Return the picture: a panel per metric, a row per kind of edit."""
     edits = sum(table.by_kind.values())
-    rows = [Row("All edits", tuple(_all(metric) for metric in table.metrics))]
+    rows = [
+        Row("Mean over kinds", tuple(_all(metric, metric.trust.probability) for metric in table.metrics)),
+        Row("All pairs alike", tuple(_all(metric, metric.trust.pooled) for metric in table.metrics)),
+    ]
     for significant, head in ((True, "Errors that matter"), (False, "Harmless edits")):
         kinds = [kind for kind in table.metrics[0].trust.kinds if kind.significant is significant]
         rows.append(Row(f"{head}:", header=True))
@@ -125,10 +128,10 @@ def _dot(figure: Figure, edits: int, n: int | None = None) -> Dot:
     return Dot(figure.value, figure.low, figure.high, f"n {valued:,}" if valued < edits else "")
 
 
-def _all(metric: MetricTrust) -> Dot:
-    """Return the figure over all edits; its own n is that of the errors that matter alone."""
+def _all(metric: MetricTrust, figure: Figure) -> Dot:
+    """Return a figure over all edits; its own n is that of the errors that matter alone."""
     valued = metric.trust.n_significant + metric.trust.n_harmless
-    return _dot(metric.trust.probability, valued + metric.trust.left_out, valued)
+    return _dot(figure, valued + metric.trust.left_out, valued)
 
 
 def _metric_json(metric: MetricTrust) -> dict[str, object]:
@@ -138,6 +141,7 @@ def _metric_json(metric: MetricTrust) -> dict[str, object]:
         "name": metric.name,
         "higher_is_better": metric.higher_is_better,
         "probability": found.probability.as_json(),
+        "probability_of_all_pairs": found.pooled.as_json(),
         "threshold": found.threshold,
         "discrimination": found.discrimination.as_json(),
         "robustness": found.robustness.as_json(),
