@@ -99,7 +99,7 @@ with widgets.explained():
             draw_fails(board)
     with pairs:
         if pairs.open:
-            leaderboard_panels.draw_pairs(board)
+            leaderboard_panels.draw_pairs(here, board)
     with together:
         if together.open:
             leaderboard_panels.draw_metrics(here, board)

@@ -13,7 +13,14 @@ from workbench.errors import ConflictError, InputError, RightsError
 from workbench.formats.systems import TASKS, read_generated, select
 from workbench.storage import reports as report_store
 from workbench.workflow.cohorts import define
-from workbench.workflow.extractor import blinded_text, labeler_errors, order_words, take_in_generated, write_blinded
+from workbench.workflow.extractor import (
+    blinded_text,
+    labeler_errors,
+    order_words,
+    rates_by_finding,
+    take_in_generated,
+    write_blinded,
+)
 from workbench.workflow.ingest import import_labels, import_reports
 from workbench.workflow.prompts import save_candidate
 from workbench.workflow.ran_score import Scoring, score_systems
@@ -66,6 +73,7 @@ def test_they_are_those_on_the_studys_reference(rated: Study, lead: Actor, scori
     sensitivity = rates["pleural_effusion"].sensitivity
     assert (sensitivity.value, sensitivity.n) == (0.5, 2)
     assert "raters have labelled no generated report" in " ".join(order_words(found))
+    assert {machine for _, _, machine in rates_by_finding(found)} == {None}
 
 
 def test_of_systems_without_a_common_study_no_order_is_said_to_be_open(
@@ -118,6 +126,9 @@ def test_generated_reports_go_through_a_round_blinded_and_tell_of_those(
     assert by_source["pneumothorax", "machine"].sensitivity.n == 1
     # The raters say that the effusion is none, so reading one there is an error of the labeler.
     assert by_source["pleural_effusion", "machine"].specificity.value == pytest.approx(2 / 3)
+    told = {finding: (human, machine) for finding, human, machine in rates_by_finding(found)}
+    assert told["pleural_effusion"] == tuple(by_source["pleural_effusion", source] for source in ("human", "machine"))
+    assert "fracture" not in told  # nobody saw one, and the labeler read none
 
 
 def test_generated_reports_are_a_cohort_in_one_step_or_not_at_all(

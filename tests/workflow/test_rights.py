@@ -659,7 +659,8 @@ VALUES_ONLY = {  # they tell of nothing but what they are given
     "leaderboard_words.rank_words", "leaderboard_words.unranked_words",
     "leaderboard_files.facts_of", "leaderboard_files.page_of",
     "leaderboard_files.write_leaderboard", "leaderboard_json.board_json",
-    "leaderboard_json.facts_json", "extractor.blinded_text", "extractor.order_words", "leaderboard_files.error_rows",
+    "leaderboard_json.facts_json", "extractor.blinded_text", "extractor.order_words", "extractor.rates_by_finding",
+    "leaderboard_files.error_rows",
     "leaderboard.metric_correlations", "metrics.list_metrics",
     "judged.record_words", "judged.source_words", "leaderboard_json.score_json", "study_pairs.studies_with",
 }  # fmt: skip

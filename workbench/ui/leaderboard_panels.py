@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from workbench.ui import leaderboard_data, widgets
+from workbench.ui import leaderboard_data, leaderboard_errors, widgets
 from workbench.ui.leaderboard_figures import systems_with_intervals
 from workbench.ui.state import Here
 from workbench.workflow.extractor import order_words
@@ -45,7 +45,7 @@ def draw_systems(here: Here, board: Board) -> None:
     st.download_button("Save as a page (HTML)", page, name, icon=":material/download:")
 
 
-def draw_pairs(board: Board) -> None:
+def draw_pairs(here: Here, board: Board) -> None:
     """Draw every two systems' difference, and what the labeler's own errors leave open of their order."""
     st.caption("Each two compared by swapping their reports within patients; p-values corrected over all pairs (Holm).")
     st.dataframe(leaderboard_data.pairs(board), hide_index=True, alt="Pairs of systems by Ran Score")
@@ -57,6 +57,7 @@ def draw_pairs(board: Board) -> None:
         "Where many tables had to be emptied, too few reports were labelled to tell."
     )
     st.dataframe(leaderboard_data.errors(board), hide_index=True, alt="Systems without the labeler's errors")
+    leaderboard_errors.draw(here, board.errors)
 
 
 def draw_metrics(here: Here, board: Board) -> None:

@@ -13,7 +13,7 @@ from workbench.domain.reports import Report
 from workbench.errors import InputError, NotFoundError, RightsError
 from workbench.evaluation.confusion import Confusion, confusion
 from workbench.evaluation.consensus import per_finding
-from workbench.evaluation.extractor import ExtractorSpread, extractor_spread
+from workbench.evaluation.extractor import ExtractorFinding, ExtractorSpread, extractor_spread
 from workbench.formats.exports import Column, write_table
 from workbench.storage import imports as import_store
 from workbench.storage import leaderboard as store
@@ -224,6 +224,23 @@ def _confusion(study: Study, actor: Actor, score: Score) -> Confusion:
     data = arrays(study, score.prepared, score.reference, extractions(study, actor, score.prepared))
     policies = per_finding(score.prediction_policies, study.label_set.ids)
     return confusion(data.truth, data.predictions, policies)
+
+
+def rates_by_finding(errors: LabelerErrors) -> list[tuple[str, ExtractorFinding, ExtractorFinding | None]]:
+    """Return how the labeler reads each finding in people's reports and in generated ones, None where none is labelled.
+
+    Left out is a finding that no labelled text has and in which the labeler made no error: nothing is known of it but
+    that.
+    """
+    machine = {one.finding_id: one for one in errors.spread.findings if one.source == "machine"}
+    rows = [
+        (one.finding_id, one, machine.get(one.finding_id)) for one in errors.spread.findings if one.source == "human"
+    ]
+
+    def telling(one: ExtractorFinding | None) -> bool:
+        return one is not None and (one.sensitivity.defined or one.specificity.value != 1)
+
+    return [row for row in rows if telling(row[1]) or telling(row[2])]
 
 
 def order_words(errors: LabelerErrors) -> Sequence[str]:
