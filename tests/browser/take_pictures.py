@@ -66,12 +66,13 @@ def candidate(study: Study) -> None:
 def generators(study: Study) -> None:
     """Score invented report generators on the study's own reports, so that the page Leaderboard has something to rank.
 
-    Two stop before the end of the report, one gives the report of another patient.
+    Three stop before the end of the report, one gives the report of another patient.
     """
     lead = study.actor(LEAD)
     reports = [r for r in read_reports(ROOT / "data" / "demo" / "reports.csv") if r.language == "en"][:80]
     written = {
         "stops late": [r.text[: len(r.text) * 3 // 4] for r in reports],
+        "stops a little later": [r.text[: len(r.text) * 4 // 5] for r in reports],
         "stops half-way": [r.text[: len(r.text) // 2] for r in reports],
         "wrong patient": [r.text for r in (*reports[1:], reports[0])],
     }

@@ -13,16 +13,16 @@ def drawn(n: int, systems: list[str]) -> str:
     return heat_svg(Heat([("Fracture", n), ("Effusion", 40)], [CELLS] * len(systems), 10), systems)
 
 
-def test_findings_that_are_too_few_to_assess_are_paler_and_a_bracket_says_so() -> None:
+def test_findings_that_are_too_few_to_assess_are_faded_and_a_bracket_says_so() -> None:
     html = drawn(9, ["A", "B"])
     assert html.count("fill-opacity") == 2  # one square of each system
     assert html.count('class="bracket"') == 1
-    assert "paler: too few to assess, under 10 studies" in html
+    assert "faded: too few to assess, under 10 studies" in html
     assert "A, Fracture (9 studies): F1 0.000 (0.000 to 0.400), too few to assess" in html
     assert "A, Effusion (40 studies): F1 1.000 (0.900 to 1.000)</title>" in html
 
 
-def test_where_every_finding_can_be_assessed_nothing_is_pale() -> None:
+def test_where_every_finding_can_be_assessed_nothing_is_faded() -> None:
     html = drawn(10, ["A"])
     assert "fill-opacity" not in html
     assert "too few" not in html

@@ -108,3 +108,18 @@ def test_scores_computed_elsewhere_are_taken_in_on_the_page(open_page: Open, sco
     app.run()
     (table,) = (frame.value for frame in app.main.dataframe)
     assert list(table["rating"]) == [3.0, 3.0]
+
+
+def test_a_system_that_stands_alone_has_no_rank_and_no_pair_and_it_is_said(open_page: Open, scored: Study) -> None:
+    app = open_page(scored.folder, "leaderboard", LEAD)
+    app.main.multiselect[0].set_value(["partly"]).run()
+    assert not app.exception
+    (table,) = (frame.value for frame in app.main.dataframe)
+    assert table["Rank"].isna().all()
+    assert "No ranks: only “partly” has a score here." in said(app)
+    assert "An orange line" not in said(app)
+    app.session_state["leaderboard.tabs"] = "Pairs"
+    app.run()
+    assert not app.exception
+    assert "There are no two systems with a Ran Score to compare." in said(app)
+    assert "order of two systems" not in said(app)

@@ -12,7 +12,7 @@ def squares(systems: int) -> list[list[Square]]:
     return [[Square(Figure(v, 9), "note") for v in (0.1, 0.5, 0.9)] for _ in range(systems)]
 
 
-def test_findings_that_are_too_few_to_assess_are_paler_and_a_line_beneath_says_so() -> None:
+def test_findings_that_are_too_few_to_assess_are_faded_and_a_line_beneath_says_so() -> None:
     figure = by_system_and_finding(FINDINGS, ["A", "B"], squares(2), few=10)
     plain, pale, words = figure.data
     assert [list(row) for row in plain.z] == [[None, None, 0.9]] * 2

@@ -82,7 +82,7 @@ def _bracket(columns: int, y: float, few: int) -> str:
     left, right = _LEFT + 2, _LEFT + _WIDE * columns - 2
     return (
         f'<path class="bracket" d="M{left} {y + 4}v5H{right}v-5"/><text class="count few" x="{left}" y="{y + 25}">'
-        f"paler: too few to assess, under {few} studies</text>"
+        f"faded: too few to assess, under {few} studies</text>"
     )
 
 
@@ -96,7 +96,7 @@ def _square(x: float, y: float, cell: Cell, what: str, *, few: bool) -> str:
             f"{UNDEFINED}</text></g>"
         )
     red, green, blue = _colour(cell.value)
-    # On the pale squares the ground shines through, light or dark, and so the ink is that of the page.
+    # On the faded squares the ground shines through, light or dark, and so the ink is that of the page.
     drawn = ('fill-opacity="0.3"', 'class="rare"') if few else ("", 'fill="#000000"')
     told = f"{what}: F1 {cell.value:.3f}" + (f" ({interval_words(cell)})" if cell.low is not None else "")
     return (

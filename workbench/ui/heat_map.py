@@ -35,7 +35,7 @@ def heat(
         texts: [row][column] what stands in a cell.
         hovers: [row][column] what is told on hover.
         picks: [row][column] what a click on a cell hands over; without it cells cannot be clicked.
-        faint: [column] which columns are drawn paler and their text in italics; without it none.
+        faint: [column] which columns are drawn faded and their text in italics; without it none.
     """
     levels = [list(columns)] if all(isinstance(name, str) for name in columns) else [list(c) for c in columns]
     n_columns = len(levels[0])
@@ -86,7 +86,7 @@ def heat(
 
 
 def fainter(scale: Scale) -> Scale:
-    """Return a scale of the same colours, paler."""
+    """Return a scale of the same colours, faded."""
     mixed = []
     for share, colour in scale:
         pairs = zip(rgb(colour), rgb(_FAINT), strict=True)

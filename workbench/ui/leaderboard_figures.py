@@ -116,7 +116,7 @@ def by_system_and_finding(
 ) -> go.Figure:
     """Draw F1 of each system on each finding, the rarest finding left; a click hands over "system number finding id".
 
-    Findings that fewer than ``few`` studies have are paler, and a line beneath says that they are too few to assess.
+    Findings that fewer than ``few`` studies have are faded, and a line beneath says that they are too few to assess.
 
     Args:
         findings: (id, name, studies that have it) in the order of the columns.
@@ -155,7 +155,7 @@ def _mark_rare(figure: go.Figure, columns: int, few: int) -> None:
     for x0, x1, y0, y1 in ends:
         figure.add_shape(type="line", x0=x0, x1=x1, y0=y0, y1=y1, line={"color": GREY, "width": 1.5}, **beneath)
     figure.add_annotation(
-        text=f"<i>paler: too few to assess, under {few} studies</i>",
+        text=f"<i>faded: too few to assess, under {few} studies</i>",
         x=-0.45,
         y=0,
         yref="paper",

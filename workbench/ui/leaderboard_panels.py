@@ -23,7 +23,8 @@ def draw_systems(here: Here, board: Board) -> None:
         leaderboard_data.lines(column), f"{column.metric.name}, {told}, 95 % interval, {over}"
     )
     widgets.chart(drawn, key=f"leaderboard.lines.{column.metric.id}", alt=f"Systems by {column.metric.name}")
-    ties = f"An orange line joins systems that are tied. {TIES}" if column.ranking.pairs else ""
+    tied = any(place.tied_with for place in column.ranking.systems)
+    ties = f"An orange line joins systems that are tied. {TIES}" if tied else "No two systems are tied."
     for told in (unranked_words(column.ranking) or ties, column.metric.definition):
         if told:
             st.caption(widgets.plain(told))
@@ -47,13 +48,21 @@ def draw_systems(here: Here, board: Board) -> None:
 
 def draw_pairs(here: Here, board: Board) -> None:
     """Draw every two systems' difference, and what the labeler's own errors leave open of their order."""
-    st.caption("Each two compared by swapping their reports within patients; p-values corrected over all pairs (Holm).")
-    st.dataframe(leaderboard_data.pairs(board), hide_index=True, alt="Pairs of systems by Ran Score")
+    compared = leaderboard_data.pairs(board)
+    if compared.empty:
+        st.info("There are no two systems with a Ran Score to compare.")
+    else:
+        st.caption(
+            "Each two compared by swapping their reports within patients; p-values corrected over all pairs (Holm)."
+        )
+        st.dataframe(compared, hide_index=True, alt="Pairs of systems by Ran Score")
     if board.errors is None:
         st.caption("How much the labeler errs is not known here: it has no score on a reference of this study.")
         return
+    order, source = order_words(board.errors)
+    told = source if compared.empty else f"{order} {source}"
     st.markdown(
-        f"**What the labeler's own errors leave open.** {widgets.plain(' '.join(order_words(board.errors)))} "
+        f"**What the labeler's own errors leave open.** {widgets.plain(told)} "
         "Where many tables had to be emptied, too few reports were labelled to tell."
     )
     st.dataframe(leaderboard_data.errors(board), hide_index=True, alt="Systems without the labeler's errors")
