@@ -1,19 +1,19 @@
 """Edits of a report whose effect is known: errors that matter, and other words for the same (method 23).
 
 A metric of generated reports should drop for the first and not for the second. Every edit is made by rule, from a word
-list that is independent of any prompt, and says what was done. A rule does an edit only where it is sure of it: only in
-sentences that state a finding without denying or doubting it, and only where the rest of the report says nothing of it
-in other words. Minor findings are left alone: an error about them hardly matters. To a report that a kind does not
-apply to nothing is done, nor to one in another language than the word list's.
+list that is independent of any prompt, and says what was done. A rule does an edit only where it is sure of it: where
+some sentence states a finding without denying or doubting it, and the edit can be carried through every sentence that
+speaks of it, under whatever name. Minor findings are left alone: an error about them hardly matters. To a report that a
+kind does not apply to nothing is done, nor to one in another language than the word list's.
 
 Significant kinds:
 
-- ``removed``: a finding is left out, with every sentence that states it;
-- ``critical_missed``: the same with a finding that is dangerous to miss;
-- ``invented``: a finding is added of which the report says nothing;
-- ``negated``: a finding is denied instead of stated;
+- ``removed``: a finding is left out, with all that states it or guesses at it;
+- ``critical_missed``: the same with a finding that is dangerous to miss, and is not called old, unchanged or minimal;
+- ``invented``: a finding is added of which the report says nothing, in place of what says that all is well there;
+- ``negated``: a finding is denied instead of stated, in every place;
 - ``side_swapped``: left becomes right, or right left, wherever the report speaks of the finding;
-- ``severity_raised``: a mild or moderate finding becomes a severe one.
+- ``severity_raised``: a mild or moderate finding becomes a severe one, wherever it is graded.
 
 Harmless kinds:
 
