@@ -7,9 +7,9 @@ so they are taken to first order: with w_i how often report i's patient is drawn
     sum_ijk w_i w_j w_k s_ij t_ik     four times the covariance of the ranks within the draw
 
 and each is written as its value with all w = 1 plus its derivative, so that a draw is one sum over patients. What is
-left out is of the order of one over the number of patients; its mean, in the first sum, is added. Where both were worked
-out, of 250 to 600 patients, the ends of an interval moved by .0024 at most. Source: the first-order term of a U-statistic in the bootstrap,
-P. J. Bickel and D. A. Freedman, Ann Stat 1981;9:1196-1217.
+left out is of the order of one over the number of patients; its mean, in the first sum, is added. Where both were
+worked out, of 250 to 600 patients, the ends of an interval moved by .0024 at most. Source: the first-order term of a
+U-statistic in the bootstrap, P. J. Bickel and D. A. Freedman, Ann Stat 1981;9:1196-1217.
 """
 
 from collections.abc import Iterator, Sequence
