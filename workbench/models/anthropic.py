@@ -57,6 +57,7 @@ class AnthropicModel(ClientModel):
     """
 
     _own_url = BASE_URL
+    _path = "/v1/messages"
     _request_id_header = "request-id"
 
     @staticmethod
@@ -76,16 +77,9 @@ class AnthropicModel(ClientModel):
             sent["temperature"] = settings.temperature
         return sent
 
-    def _asked(self, client: Any) -> Any:
-        return client.messages
-
     def request(self, messages: Sequence[Message], schema: Mapping[str, object]) -> dict[str, Any]:
         """Return the body of one request, as JSON."""
         return {**self._sent, **_conversation(messages), **_form(self._constraint, schema)}
-
-    def _arguments(self, request: dict[str, Any]) -> dict[str, Any]:
-        # As it is: in its own arguments the client would walk through every part of it again for each call.
-        return {"model": request["model"], "max_tokens": request["max_tokens"], "messages": (), "extra_body": request}
 
     def completion(self, body: bytes, request_id: str = "") -> Completion:
         """Return what an answer says. With a tool it is the tool's input, as JSON on one line."""

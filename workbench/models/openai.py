@@ -61,6 +61,7 @@ class OpenAIModel(ClientModel):
     """
 
     _own_url = BASE_URL
+    _path = "/chat/completions"
     _request_id_header = "x-request-id"
 
     @staticmethod
@@ -83,17 +84,10 @@ class OpenAIModel(ClientModel):
         }
         return {name: value for name, value in sent.items() if value is not None}
 
-    def _asked(self, client: Any) -> Any:
-        return client.chat.completions
-
     def request(self, messages: Sequence[Message], schema: Mapping[str, object]) -> dict[str, Any]:
         """Return the body of one request, as JSON."""
         said = [{"role": message.role.value, "content": message.text} for message in messages]
         return {**self._sent, "messages": said, **_form(self._constraint, schema)}
-
-    def _arguments(self, request: dict[str, Any]) -> dict[str, Any]:
-        # As it is: in its own arguments the client would walk through every part of it again for each call.
-        return {"model": request["model"], "messages": (), "extra_body": request}
 
     def completion(self, body: bytes, request_id: str = "") -> Completion:
         """Return what an answer says. What a server adds beside the answer's text is kept apart."""
