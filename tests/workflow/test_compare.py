@@ -156,6 +156,6 @@ def test_points_are_named_by_revision_or_run(rated: Study, lead: Actor, make_pro
 
 def test_two_references_are_not_compared(rated: Study, lead: Actor, make_prompt: Make, vote: Reference) -> None:
     score = scored(rated, lead, make_prompt(), vote)
-    other = replace(score, reference=replace(vote, name="other", cohort_hash="0" * 64))
+    other = replace(score, reference=replace(score.reference, name="other", cohort_hash="0" * 64))
     with pytest.raises(InputError, match="different references, development-1 and other"):
         compare(rated, lead, score, other)
