@@ -3,6 +3,7 @@
 import csv
 import json
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
@@ -10,9 +11,10 @@ import pyarrow.parquet as pq
 import pytest
 
 from workbench.domain.findings import LabelSet
+from workbench.domain.runs import Usage
 from workbench.errors import ConflictError, InputError
 from workbench.formats.parts import Row, open_parts
-from workbench.formats.parts_manifest import LabelerMark, LabelSetMark, PromptMark, SourceMark, Task
+from workbench.formats.parts_manifest import LabelerMark, LabelSetMark, PromptMark, SourceMark, Task, UsageMark
 
 TASK = Task(
     source=SourceMark(name="in.csv", form="csv", sha256="a" * 64),
@@ -241,3 +243,7 @@ def test_a_folder_that_is_not_of_labels_is_left_alone(tmp_path: Path, three: Lab
         fill(tmp_path / "mine" / "thesis.txt", three)
     with pytest.raises(InputError, match="cannot be made"):
         fill(tmp_path / "no" / "such", three)
+
+
+def test_all_that_is_counted_of_a_model_goes_into_the_manifest() -> None:
+    assert list(UsageMark.model_fields) == [field.name for field in fields(Usage)]

@@ -87,6 +87,7 @@ class UsageMark(_Strict):
     batch_output_tokens: _Count = 0
     batch_cached_tokens: _Count = 0
     batch_written_tokens: _Count = 0
+    lost: _Count = 0
 
 
 class PartMark(_Strict):
