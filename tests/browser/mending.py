@@ -183,13 +183,17 @@ class Mending:
         def found(what: str) -> list[WebElement]:
             return self.driver.find_elements(By.CSS_SELECTOR, f"[data-testid=stMain] {what}")
 
+        def press(element: WebElement) -> None:
+            self.driver.execute_script("arguments[0].scrollIntoView({ block: 'center' })", element)
+            element.click()
+
         missed = "[data-testid=stExpander]:has(input[aria-label='Why it may be missed'])"
         for at in range(len(found(missed))):
-            found(f"{missed} summary")[at].click()
+            press(found(f"{missed} summary")[at])
             found(f"{missed} input[type=text]")[at].send_keys(MISSED_WHY, Keys.ENTER)
             settle(self.driver)
         for at in range(len(found("[data-testid=stCheckbox] label"))):
-            found("[data-testid=stCheckbox] label")[at].click()
+            press(found("[data-testid=stCheckbox] label")[at])
             settle(self.driver)
         field(self.driver, "Reason for the decision").send_keys(REASON, Keys.ENTER)
         settle(self.driver)
