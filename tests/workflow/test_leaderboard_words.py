@@ -5,9 +5,9 @@ import math
 import numpy as np
 import pytest
 
-from workbench.evaluation.numbers import undefined
-from workbench.evaluation.ranking import Ranking, rank_systems
-from workbench.workflow.leaderboard_words import counted, figure_words, rank_words, unranked_words
+from workbench.evaluation.numbers import Figure, undefined
+from workbench.evaluation.ranking import RankedSystem, Ranking, rank_systems
+from workbench.workflow.leaderboard_words import counted, figure_words, rank_words, tie_words, unranked_words
 
 
 def ranked(rows: list[list[float]], patients: list[str] | None = None) -> Ranking:
@@ -20,6 +20,21 @@ def test_a_tie_is_marked_and_what_is_apart_is_not() -> None:
     ranking = ranked([high.tolist(), low.tolist(), high.tolist()])
     assert [rank_words(ranking, f"s{i}") for i in range(3)] == [("1=", "1"), ("3", "3"), ("1=", "1")]
     assert unranked_words(ranking) == ""
+    assert tie_words(ranking) == "Tied, as their difference may be chance: s0 and s2."
+    apart = ranked([high.tolist(), low.tolist()])
+    assert tie_words(apart) == "No two systems are tied."
+
+
+def test_a_system_tied_with_one_of_another_rank_has_its_rank_alone_and_the_tie_is_told() -> None:
+    # a and b are tied, b and c are tied, a and c are not: one system is better than c and apart from it.
+    places = [
+        RankedSystem("a", Figure(0.9, 9), 1, 1, 1, 2, ("b",)),
+        RankedSystem("b", Figure(0.8, 9), 2, 1, 1, 3, ("a", "c")),
+        RankedSystem("c", Figure(0.7, 9), 3, 2, 2, 3, ("b",)),
+    ]
+    ranking = Ranking(tuple(places), (), True, 9, 0, 9, 9, 1000, 1000, 1)
+    assert [rank_words(ranking, name)[0] for name in "abc"] == ["1=", "1=", "2"]
+    assert tie_words(ranking) == "Tied, as their difference may be chance: a and b; b and c."
 
 
 @pytest.mark.parametrize(
@@ -36,6 +51,7 @@ def test_where_there_is_nothing_to_rank_against_nobody_has_a_rank_and_it_is_said
 ) -> None:
     ranking = ranked(rows, patients)
     assert unranked_words(ranking).startswith(told)
+    assert tie_words(ranking) == ""
     assert [rank_words(ranking, f"s{i}") for i in range(len(rows))] == [("", "")] * len(rows)
 
 

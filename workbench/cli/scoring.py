@@ -16,7 +16,7 @@ from workbench.workflow import leaderboard, leaderboard_files, ran_score, system
 from workbench.workflow.extractor import order_words, write_blinded
 from workbench.workflow.leaderboard import Board, Column
 from workbench.workflow.leaderboard_json import board_json
-from workbench.workflow.leaderboard_words import TIES, coverage_words, rank_words, unranked_words
+from workbench.workflow.leaderboard_words import coverage_words, rank_words, tie_words, unranked_words
 from workbench.workflow.opening import open_study
 from workbench.workflow.study import Study
 from workbench.workflow.systems import DEFAULT_TASK, System, TakenIn, find_data_set
@@ -183,7 +183,7 @@ def _answer(board: Board, out: Path | None, said: Output) -> None:
         {**board_json(board), "files": [str(path) for path in files]},
         _table(board),
         f"{facts}.",
-        unranked_words(board.columns[0].ranking) or TIES,
+        unranked_words(board.columns[0].ranking) or tie_words(board.columns[0].ranking),
         *([board.ground] if board.ground else []),
         *board.uneven,
         *(f"{column.metric.name}: {column.judge}" for column in board.columns if column.judge),

@@ -7,7 +7,7 @@ from workbench.ui.leaderboard_figures import systems_with_intervals
 from workbench.ui.state import Here
 from workbench.workflow.extractor import order_words
 from workbench.workflow.leaderboard import Board
-from workbench.workflow.leaderboard_words import TIES, counted, direction, unranked_words
+from workbench.workflow.leaderboard_words import SHARED, counted, direction, unranked_words
 
 
 def draw_systems(here: Here, board: Board) -> None:
@@ -24,7 +24,11 @@ def draw_systems(here: Here, board: Board) -> None:
     )
     widgets.chart(drawn, key=f"leaderboard.lines.{column.metric.id}", alt=f"Systems by {column.metric.name}")
     tied = any(place.tied_with for place in column.ranking.systems)
-    ties = f"An orange line joins systems that are tied. {TIES}" if tied else "No two systems are tied."
+    ties = (
+        f"An orange line joins systems that are tied: their difference may be chance. {SHARED}"
+        if tied
+        else "No two systems are tied."
+    )
     for told in (unranked_words(column.ranking) or ties, column.metric.definition):
         if told:
             st.caption(widgets.plain(told))

@@ -27,7 +27,7 @@ from workbench.workflow.extractor import order_words
 from workbench.workflow.leaderboard import HERE, Board, Column
 from workbench.workflow.leaderboard_json import board_json
 from workbench.workflow.leaderboard_words import (
-    TIES,
+    SHARED,
     apart_words,
     counted,
     coverage_words,
@@ -284,8 +284,8 @@ def _notes(board: Board) -> list[str]:
             "findings averaged are fixed before any resampling."
         ),
         (
-            f"A rank counts the systems that are better and separated. {TIES} The place under it is the 95 % interval "
-            "of the order by value."
+            f"A rank counts the systems that are better and separated. {SHARED} The place under it is the 95 % "
+            "interval of the order by value."
         ),
         "A finding that no reference report has is left out of the Ran Score; — means undefined, never 0.",
         *(

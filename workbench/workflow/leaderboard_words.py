@@ -3,9 +3,10 @@
 from workbench.domain.findings import LabelSet
 from workbench.evaluation.numbers import Figure
 from workbench.evaluation.ranking import PairOfSystems, Ranking
+from workbench.formats.leaderboard_page import tie_bars
 from workbench.workflow.ran_score import SystemScore
 
-TIES = "“=” behind a rank marks a tie: its difference from some other system may be chance."
+SHARED = "“=” marks a rank that tied systems share."
 
 
 def policy_words(label_set: LabelSet) -> str:
@@ -17,16 +18,19 @@ def policy_words(label_set: LabelSet) -> str:
 
 
 def rank_words(ranking: Ranking, system: str) -> tuple[str, str]:
-    """Return a system's rank, "=" behind it where it is tied, and the interval of its place; blank where it has none.
+    """Return a system's rank, "=" behind it where a tied one has the same, and the interval of its place.
 
-    Nobody has a rank where there is nobody to rank against; see ``unranked_words``.
+    Both are blank where it has none. Being tied is not transitive, so a system may be tied with one of another rank:
+    that is told by ``tie_words`` and drawn as a bar, since "4=" of one system alone would puzzle. Nobody has a rank
+    where there is nobody to rank against; see ``unranked_words``.
     """
     place = ranking.of(system)
     if place.rank is None or unranked_words(ranking):
         return "", ""
     low, high = place.rank_low, place.rank_high
     interval = "" if low is None or high is None else f"{low}" if low == high else f"{low} to {high}"
-    return f"{place.rank}{'=' if place.tied_with else ''}", interval
+    shared = any(ranking.of(other).rank == place.rank for other in place.tied_with)
+    return f"{place.rank}{'=' if shared else ''}", interval
 
 
 def unranked_words(ranking: Ranking) -> str:
@@ -39,6 +43,18 @@ def unranked_words(ranking: Ranking) -> str:
         what = "one study" if ranking.n_studies == 1 else "the studies of one patient"
         return f"No ranks: on {what} alone, which of the systems is better may be chance."
     return ""
+
+
+def tie_words(ranking: Ranking) -> str:
+    """Return in a sentence which systems are all tied with each other; that none is, or "" where none has a rank."""
+    placed = [place for place in ranking.systems if place.rank is not None]
+    if not placed or unranked_words(ranking):
+        return ""
+    names = [place.system for place in placed]
+    bars = tie_bars(names, [place.tied_with for place in placed])
+    groups = [[name for name, under in zip(names, bar, strict=True) if under] for bar in zip(*bars, strict=True)]
+    told = "; ".join(f"{', '.join(group[:-1])} and {group[-1]}" for group in groups)
+    return f"Tied, as their difference may be chance: {told}." if told else "No two systems are tied."
 
 
 def coverage_words(system: SystemScore) -> str:
