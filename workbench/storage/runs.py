@@ -3,7 +3,7 @@
 import sqlite3
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, astuple, dataclass, replace
+from dataclasses import asdict, astuple, dataclass
 from datetime import UTC, datetime, timedelta
 
 from workbench.domain.findings import State
@@ -21,6 +21,7 @@ from workbench.domain.runs import (
     Usage,
 )
 from workbench.storage.encoding import from_json, id_array, instant, instant_text, json_text
+from workbench.storage.token_sums import TokenSum
 
 _WHOLE = """SELECT * FROM extractions
     WHERE prompt_hash = ? AND labeler_hash = ? AND label_set_hash = ? AND repeat = ?
@@ -39,9 +40,6 @@ _LAST_FAILURE = """SELECT MAX(f.id), f.text_hash, f.trouble, f.detail, f.calls, 
 _FAILED_TOOK = """SELECT text_hash, took FROM failures
     WHERE prompt_hash = ? AND labeler_hash = ? AND label_set_hash = ? AND repeat = ?
     AND text_hash IN (SELECT value FROM json_each(?)) AND took != ''"""
-_UNASKED = frozenset(  # no reply came
-    {ExtractionStatus.BLANK, ExtractionStatus.OTHER_LANGUAGE, ExtractionStatus.TOO_LONG, ExtractionStatus.FAILED}
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,7 +164,7 @@ def outcomes(
     keys = list(keys)
     found: dict[ExtractionKey, ExtractionStatus] = {}
     # By call and in batches, one by one: a Usage for each of many rows takes its time.
-    sums = {False: _Sum(), True: _Sum()}
+    sums = {False: TokenSum(), True: TokenSum()}
     for key, row in _rows(conn, keys, _OUTCOME):
         status = found[key] = ExtractionStatus(row["status"])
         sums[row["batch"] != ""].add(row, status)
@@ -183,7 +181,7 @@ def standing(conn: sqlite3.Connection, keys: Sequence[ExtractionKey]) -> Standin
     """Return how the keys stand, without reading what any extraction says."""
     times = Counter(keys)
     counts: Counter[ExtractionStatus] = Counter()
-    sums = {False: _Sum(), True: _Sum()}
+    sums = {False: TokenSum(), True: TokenSum()}
     ended, last, unanswered = 0, "", 0
     for key, row in _rows(conn, times, _OUTCOME):
         ended += 1
@@ -220,7 +218,7 @@ def last_stop(conn: sqlite3.Connection, run_hash: str) -> tuple[str, datetime] |
 
 def usage_of(extraction: Extraction) -> Usage:
     """Return what one extraction took; nothing where no model was asked."""
-    summed = _Sum()
+    summed = TokenSum()
     found = {
         "input_tokens": extraction.input_tokens,
         "output_tokens": extraction.output_tokens,
@@ -230,37 +228,6 @@ def usage_of(extraction: Extraction) -> Usage:
     }
     summed.add(found, extraction.status)
     return summed.usage(in_batches=extraction.batch != "")
-
-
-@dataclass(slots=True)
-class _Sum:
-    """Tokens, while they are being summed."""
-
-    replies: int = 0
-    given: int = 0
-    answered: int = 0
-    cached: int = 0
-    written: int = 0
-    unknown: int = 0
-    lost: int = 0
-
-    def add(self, row: Mapping[str, int | None] | sqlite3.Row, status: ExtractionStatus) -> None:
-        """Add what one extraction took; nothing where no model was asked."""
-        self.lost += row["lost"] or 0
-        if row["input_tokens"] is None or row["output_tokens"] is None:
-            self.unknown += status not in _UNASKED
-            return
-        self.replies += 1
-        self.given += row["input_tokens"]
-        self.answered += row["output_tokens"]
-        self.cached += row["cached_tokens"] or 0
-        self.written += row["written_tokens"] or 0
-
-    def usage(self, *, in_batches: bool = False) -> Usage:
-        """Return the sum."""
-        of_batches = (self.given, self.answered, self.cached, self.written) if in_batches else ()
-        sums = self.replies, self.given, self.answered, self.cached, self.unknown, self.written
-        return replace(Usage(*sums, *of_batches), lost=self.lost)
 
 
 def acquire_lease(conn: sqlite3.Connection, run_hash: str, runner: str, now: datetime, stale_after: timedelta) -> bool:
