@@ -98,6 +98,15 @@ def test_of_systems_without_a_common_study_no_order_is_said_to_be_open(
     assert [one.extracted.n for one in found.spread.systems] == [1, 1]
 
 
+def test_of_one_system_alone_no_order_is_told(rated: Study, lead: Actor, scoring: Scoring) -> None:
+    name = scored(rated, lead, "development")
+    found = labeler_errors(rated, lead, score_systems(rated, lead, scoring.data_set, revision=1, systems=["system"]))
+    assert found is not None
+    order, source = order_words(found)
+    assert order == ""
+    assert source.startswith(f"They are those on the reference {name};")
+
+
 def test_generated_reports_go_through_a_round_blinded_and_tell_of_those(
     rated: Study, lead: Actor, scoring: Scoring, tmp_path: Path, write_labels: Labels
 ) -> None:

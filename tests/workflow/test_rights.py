@@ -680,8 +680,8 @@ PRACTICE = {"practice.check", "practice.load"}  # reports outside the study that
 AFTER_ASKING = {"run.execute", "splits.reports_of"}  # they go on with what a call that asks has handed out
 INNER = {  # parts of the calls above, which ask; nothing outside the workflow uses them
     "annotate.own_report", "cohorts.define_in", "judging.judge_pairs",
-    "extracting.unread", "benchmarks.keep", "review.view_of", "review_pairs.check_closed", "review_pairs.rated_pairs",
-    "review_texts.reviewed_texts", "review_texts.task_of", "doubted.put_forward", "extracting.ask",
+    "benchmarks.keep", "review.view_of", "review_pairs.check_closed", "review_pairs.rated_pairs",
+    "review_texts.reviewed_texts", "review_texts.task_of", "doubted.put_forward", "extracting.ask", "extracting.unread",
     "extracting.codes_of",
     "extracting.mentions_of", "first_look.first_look_in", "first_look.seal", "first_look.unsealed", "first_look.whole",
     "roster.require_standing", "rounds.close_in", "run.label_texts",

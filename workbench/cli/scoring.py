@@ -188,7 +188,7 @@ def _answer(board: Board, out: Path | None, said: Output) -> None:
         *board.uneven,
         *(f"{column.metric.name}: {column.judge}" for column in board.columns if column.judge),
         *_invented(board),
-        *(order_words(board.errors) if board.errors else []),
+        *(words for words in order_words(board.errors) if words) if board.errors else (),
         *where,
     )
 

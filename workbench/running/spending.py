@@ -7,7 +7,7 @@ from workbench.domain.runs import LabelerSettings, Price, Usage
 from workbench.errors import InputError
 from workbench.labelers.base import Estimating, Labeler
 
-_GO_ON = "What was answered is saved; go on with the same run under a higher cap."
+_GO_ON = "What was answered is saved; the rest needs a higher cap."
 
 
 @dataclass(frozen=True, slots=True)

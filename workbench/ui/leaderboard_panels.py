@@ -64,9 +64,8 @@ def draw_pairs(here: Here, board: Board) -> None:
         st.caption("How much the labeler errs is not known here: it has no score on a reference of this study.")
         return
     order, source = order_words(board.errors)
-    told = source if compared.empty else f"{order} {source}"
     st.markdown(
-        f"**What the labeler's own errors leave open.** {widgets.plain(told)} "
+        f"**What the labeler's own errors leave open.** {widgets.plain(f'{order} {source}'.strip())} "
         "Where many tables had to be emptied, too few reports were labelled to tell."
     )
     st.dataframe(leaderboard_data.errors(board), hide_index=True, alt="Systems without the labeler's errors")

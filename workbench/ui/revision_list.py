@@ -35,7 +35,8 @@ def records(here: state.Here, rows: list[HistoryRow]) -> None:
             f"{it.created_at:%Y-%m-%d %H:%M} UTC{scored}  \n{widgets.plain(it.message)}"
         )
         for said in data.decisions(here, it.prompt_hash):
-            signed = f" Signed: {', '.join(gates.NAMES.get(n, n) for n in said.signed)}." if said.signed else ""
+            checks = (gates.NAMES.get(n) or widgets.named(n, here.study.label_set) for n in said.signed)
+            signed = f" Signed: {', '.join(checks)}." if said.signed else ""
             override = f" Override: {said.override}" if said.override else ""
             told = f"{said.status} by {said.actor}, {said.at:%Y-%m-%d %H:%M} UTC: {said.reason}.{signed}{override}"
             st.caption(widgets.plain(told))

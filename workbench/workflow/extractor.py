@@ -244,7 +244,7 @@ def rates_by_finding(errors: LabelerErrors) -> list[tuple[str, ExtractorFinding,
 
 
 def order_words(errors: LabelerErrors) -> Sequence[str]:
-    """Return in sentences what the labeler's errors leave open."""
+    """Return in sentences what the labeler's errors leave open (nothing for one system), and whence they are."""
     source = (
         f"They are those on the reference {errors.machine} for generated reports and {errors.human} for the others."
         if errors.machine
@@ -258,7 +258,7 @@ def order_words(errors: LabelerErrors) -> Sequence[str]:
         f"The labeler's errors leave the order open of: {'; '.join(open_pairs)}."
         if open_pairs
         else "The labeler's errors leave no order of two systems open."
-        if len(unknown) < len(pairs) or not pairs
+        if len(unknown) < len(pairs)
         else ""
     )
     untold = f"What the labeler's errors do to the order cannot be told of: {'; '.join(unknown)}." if unknown else ""

@@ -221,8 +221,8 @@ def _errors(board: Board) -> list[PlainTable]:
         PlainTable(
             "What the labeler's own errors leave open",
             "What each Ran Score would be without them, from the labeler's sensitivity and specificity where raters "
-            f"have labelled the same reports. {' '.join(order_words(board.errors))} Where many tables had to be "
-            "emptied, too few reports were labelled for this to be of use.",
+            f"have labelled the same reports. {' '.join(order_words(board.errors)).strip()} Where many tables had "
+            "to be emptied, too few reports were labelled for this to be of use.",
             ["System", "Ran Score, as read", "Without the labeler's errors (95 %)", "Tables emptied"],
             error_rows(board),
         )
