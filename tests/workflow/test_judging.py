@@ -179,8 +179,8 @@ def test_of_what_a_judge_did_not_judge_it_is_told_how_much_and_why_by_kind_of_ed
     assert (said["judge"]["judge_hash"], said["judge"]["labeler_kind"]) == (ONE.hash, "scripted")
     drawn = [text.text or "" for text in ET.fromstring(picture(found)).iter() if text.tag.endswith("text")]
     assert without in " ".join(drawn)
-    # All edits, of four; side swapped, of one; style, of two.
-    assert [text for text in drawn if text.startswith("n ")] == ["n 2", "n 0", "n 1"]
+    # Every kind alike and all pairs alike, of four; side swapped, of one; style, of two.
+    assert [text for text in drawn if text.startswith("n ")] == ["n 2", "n 2", "n 0", "n 1"]
     write_trust(found, EDITS, tmp_path / "out")
     with (tmp_path / "out" / "trust.csv").open(newline="") as file:
         rows = {(row["metric"], row["kind"], row["sort"]): row for row in csv.DictReader(file)}
