@@ -1,7 +1,7 @@
 """Annotate: one report at a time, one's own labels only, every click saved."""
 
 from workbench.domain.actors import Role
-from workbench.ui import rating, rating_hearing, state, typed, widgets
+from workbench.ui import rating, rating_hearing, state, widgets
 from workbench.workflow import annotate
 
 here = state.here()
@@ -24,4 +24,3 @@ rating.head(
     ":red[●] is dangerous to miss."
 )
 rating.desk(here, names)
-typed.hand_in(".st-key-rate_notes input[aria-label=Comment]", "rate-typed")

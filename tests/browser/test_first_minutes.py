@@ -23,8 +23,7 @@ from workbench.domain.annotations import Annotation, Mark
 from workbench.domain.findings import State
 from workbench.storage import annotations
 from workbench.ui import rating_work
-from workbench.ui.rating import WHY
-from workbench.ui.shortcuts import DOUBLE, keys_of
+from workbench.ui.shortcuts import DOUBLE, WHY, keys_of
 from workbench.workflow import practice
 from workbench.workflow.annotate import Entry, queue
 from workbench.workflow.opening import open_study

@@ -8,8 +8,11 @@ from types import ModuleType
 import pytest
 from selenium.webdriver.chrome.webdriver import WebDriver
 from selenium.webdriver.common.action_chains import ActionChains
+from selenium.webdriver.common.by import By
+from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.support.ui import WebDriverWait
 
+from workbench.domain.annotations import Annotation
 from workbench.domain.findings import State
 from workbench.ui.shortcuts import keys_of
 from workbench.workflow.annotate import open_report, queue
@@ -39,6 +42,19 @@ class Tabs:
     def press(self, tab: int, *findings: str) -> None:
         self._driver.switch_to.window(self._tabs[tab])
         ActionChains(self._driver).send_keys(*(self._keys[finding] for finding in findings)).perform()
+
+    def comment(self, tab: int, text: str) -> None:
+        self._driver.switch_to.window(self._tabs[tab])
+        field = self._driver.find_element(By.CSS_SELECTOR, "[data-testid=stMain] input[aria-label=Comment]")
+        field.send_keys(text, Keys.TAB)
+
+    def submit(self, tab: int) -> Annotation:
+        self._driver.switch_to.window(self._tabs[tab])
+        ActionChains(self._driver).key_down(Keys.ALT).send_keys("s").key_up(Keys.ALT).perform()
+        self.saved()
+        submitted = open_report(self._study, self._me, "validation", self._entry).submitted
+        assert submitted is not None
+        return submitted
 
     def saved(self) -> dict[str, State]:
         """Return the labels once nothing waits in either tab."""
@@ -93,3 +109,14 @@ def test_a_key_in_a_tab_that_does_not_know_yet_means_what_that_tab_shows(
     assert tabs.saved() == {first: State.PRESENT}
     tabs.press(1, first)  # it shows nothing, so one press is "present" and not one step further
     assert tabs.saved() == {first: State.PRESENT}
+
+
+def test_a_comment_of_one_tab_is_in_what_the_other_submits(
+    browsing: ModuleType, driver: WebDriver, study: Study, server: object
+) -> None:
+    tabs = Tabs(browsing, driver, study, server.address)  # type: ignore[attr-defined]
+    tabs.press(1, tabs.findings[0])
+    tabs.saved()
+    tabs.comment(0, "old film")  # the field of the other tab stays empty
+    tabs.saved()
+    assert tabs.submit(1).comment == "old film"

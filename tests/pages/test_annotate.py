@@ -393,6 +393,35 @@ def test_a_comment_is_kept_with_draft_and_submission(open_page: Open, board: Any
     assert (saved.comment, saved.states) == ("old film?", {"fracture": State.PRESENT})
 
 
+def test_a_comment_that_waited_in_the_browser_is_kept_and_leads_nobody_back(
+    open_page: Open, board: Any, study: Study, first: Entry
+) -> None:
+    app = open_page(study.folder, "annotate", RATER)
+    on = board.read(app)["on"]
+    press(app, "next")
+    hand_in(app, {"comment": "old film?"}, on=on)
+    assert open_report(study, study.actor(RATER), "validation", first).own.comment == "old film?"  # type: ignore[union-attr]
+    assert place_shown(app) == 2
+
+
+def test_a_submission_in_a_tab_that_does_not_know_of_a_comment_leaves_it(
+    open_page: Open, board: Any, study: Study, first: Entry
+) -> None:
+    stale, app = open_page(study.folder, "annotate", RATER), open_page(study.folder, "annotate", RATER)
+    app.text_input(key=control(1, "comment")).set_value("old film?").run()
+    press(stale, "none")
+    assert open_report(study, study.actor(RATER), "validation", first).submitted.comment == "old film?"  # type: ignore[union-attr]
+
+
+def test_a_reason_comes_with_what_is_submitted(open_page: Open, board: Any, study: Study, first: Entry) -> None:
+    app = open_page(study.folder, "annotate", RATER)
+    on = board.read(app)["on"]
+    hand_in(app, {"act": "none"}, FRACTURE, {"act": "submit", "reason": "overlooked"}, on=on)
+    saved = open_report(study, study.actor(RATER), "validation", first).submitted
+    assert saved is not None
+    assert (saved.states, saved.reason) == ({"fracture": State.PRESENT}, "overlooked")
+
+
 def test_submitted_labels_change_only_with_a_reason(open_page: Open, board: Any, study: Study, first: Entry) -> None:
     app = open_page(study.folder, "annotate", RATER)
     press(app, "none")

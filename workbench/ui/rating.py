@@ -31,7 +31,6 @@ from workbench.workflow.annotate import Queue, RatingTask
 
 MINUTE = 60
 PRIMING = "Highlighting can draw the eye to what a prompt expects: read every word. That it was used is recorded."
-WHY = "Why the submitted labels change"
 
 
 def keys(here: state.Here) -> dict[str, str]:
@@ -68,6 +67,7 @@ def desk(here: state.Here, names: Sequence[str]) -> None:
             _help(here)
     _desk(here, cohort, queue, entry)
     if shortcuts.waiting():
+        rating_state.draw_comment_anew()  # one of them may be a comment
         st.rerun()  # a new session knows what the browser has kept only from here on
 
 
@@ -257,9 +257,9 @@ def _bar(at: Desk, task: RatingTask, sheet: Sheet) -> str:
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key="rate_notes"):
         if changed:
             st.text_input(
-                WHY,
+                shortcuts.WHY,
                 key=at.key("reason"),
-                placeholder=WHY,
+                placeholder=shortcuts.WHY,
                 label_visibility="collapsed",
             )
         if at.cohort:
@@ -300,7 +300,7 @@ def _bar(at: Desk, task: RatingTask, sheet: Sheet) -> str:
     if refused is not None:
         widgets.refuse(refused)
     _hint(at.here)
-    return WHY if changed and refused is not None and not st.session_state.get(at.key("reason")) else ""
+    return shortcuts.WHY if changed and refused is not None and not st.session_state.get(at.key("reason")) else ""
 
 
 def _hint(here: state.Here) -> None:
@@ -318,7 +318,7 @@ def _comment(at: Desk, sheet: Sheet) -> None:
     if noted not in st.session_state:
         st.session_state[noted] = sheet.comment
     st.text_input(
-        "Comment",
+        shortcuts.COMMENT,
         key=noted,
         placeholder="Comment (optional)",
         label_visibility="collapsed",

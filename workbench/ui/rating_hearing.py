@@ -111,7 +111,9 @@ def then(here: state.Here, act: Callable[[], None]) -> Callable[[], None]:
 
 def comment(desk: Desk) -> None:
     """Save the comment as it stands in its field, or tell that it was not."""
-    if not rating_state.comment(desk):
+    text = st.session_state.get(desk.key("comment"))
+    # The field of a report that was left may be heard of once more, without what it held.
+    if text is not None and not rating_state.comment(desk, text):
         person = desk.here.person.name
         st.session_state[_LOST] = [Lost(f"comment.{time.time_ns()}", person, person, 0, _reason(desk.here))]
 
@@ -130,7 +132,9 @@ def _take(here: state.Here, press: Press) -> bool:
     """Do what was pressed and return whether it was not refused."""
     try:
         desk = desk_named(here, press.on, Act(press.tab, press.number))
-        if desk.entry != st.session_state.get(rating_state.current_key(here, desk.cohort)):
+        # What was written is kept where it belongs; the person may have gone on meanwhile.
+        elsewhere = desk.entry != st.session_state.get(rating_state.current_key(here, desk.cohort))
+        if elsewhere and press.comment is None:
             rating_state.go_to(here, desk.cohort, desk.entry)
         _do(desk, press)
     except WorkbenchError as error:
@@ -143,12 +147,14 @@ def _do(desk: Desk, press: Press) -> None:
         rating_state.mark(desk, press.finding, State(press.state))
     elif press.sentence:
         rating_state.attach(desk, " ".join(press.sentence.split()))
+    elif press.comment is not None:
+        rating_state.comment(desk, press.comment)
     elif press.act == "undo-button":
         rating_state.undo(desk)
     elif press.act == "come-back":
         rating_state.come_back(desk)
     elif press.act:
-        rating_state.submit(desk, none_of_these=press.act == "none")
+        rating_state.submit(desk, none_of_these=press.act == "none", reason=press.reason)
 
 
 def _reason(here: state.Here) -> str:

@@ -290,11 +290,15 @@ def undo(desk: Desk) -> None:
 
 
 @undisturbed
-def comment(desk: Desk) -> bool:
-    """Save the comment as it stands in its field and return whether it was not refused."""
-    text = st.session_state.get(desk.key("comment"))
-    # The field of a report that was left may be heard of once more, without what it held.
-    return text is None or _keep(desk, lambda sheet, _: replace(sheet, comment=str(text)))
+def comment(desk: Desk, text: str) -> bool:
+    """Save a comment as it stands in its field and return whether it was not refused."""
+    return _keep(desk, lambda sheet, _: replace(sheet, comment=text))
+
+
+def draw_comment_anew() -> None:
+    """Let the field of the comment show what is saved the next time it is drawn."""
+    for key in [key for key in st.session_state if str(key).startswith("rate.") and str(key).endswith(".comment")]:
+        del st.session_state[key]
 
 
 @undisturbed
@@ -307,19 +311,17 @@ def come_back(desk: Desk) -> None:
 
 
 @undisturbed
-def submit(desk: Desk, *, none_of_these: bool) -> None:
-    """Submit the report as it stands and go on; after each block of reports a pause is offered."""
+def submit(desk: Desk, *, none_of_these: bool, reason: str = "") -> None:
+    """Submit the report as it was saved last and go on; after each block of reports a pause is offered.
+
+    ``reason`` says why submitted labels change, as the browser has it; without it, what the server has of its field.
+    """
     if _is_answered(desk):
         _go_on(desk)
         return
-    reason = str(st.session_state.get(desk.key("reason"), ""))
-    typed = st.session_state.get(desk.key("comment"))
-
-    def change(sheet: Sheet, _: RatingTask) -> Sheet:
-        return sheet if typed is None else replace(sheet, comment=str(typed))
-
+    reason = reason or str(st.session_state.get(desk.key("reason"), ""))
     again = desk.entry in rating_work.queue(desk.here.study, desk.here.actor, desk.cohort).submitted
-    if not _keep(desk, change, submitted=True, none_of_these=none_of_these, reason=reason):
+    if not _keep(desk, lambda sheet, _: sheet, submitted=True, none_of_these=none_of_these, reason=reason):
         return
     if desk.cohort == PRACTICE:
         return  # what differs from the key is read first
