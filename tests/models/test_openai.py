@@ -193,3 +193,8 @@ def test_tokens_that_cannot_be_read_cost_no_reply(
 
 def test_names_a_server_gives_are_kept_short(answered: Callable[[object], Completion]) -> None:
     assert len(answered({**choice("x" * 9999, content="a"), "model": "m" * 9999}).model) == 200
+
+
+def test_names_a_server_gives_can_be_kept(answered: Callable[[object], Completion]) -> None:
+    odd = answered({**choice("st\0op", content="a"), "model": "m\ud800", "id": "\udc00"})
+    assert (odd.finish_reason, odd.model, odd.request_id) == ("st\\u0000op", "m\\ud800", "\\udc00")

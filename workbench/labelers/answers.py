@@ -10,6 +10,7 @@ from string import ascii_letters
 from workbench.domain.runs import ExtractionStatus
 from workbench.labelers.reasoning import part
 from workbench.models.base import Completion, Finish
+from workbench.models.bodies import storable
 
 _FENCE = "```"
 _SHOWN = 40  # characters of a wrong name that are repeated
@@ -29,12 +30,6 @@ class Members:
     """A JSON object as it was written, repeated keys included."""
 
     pairs: list[tuple[str, object]]
-
-
-def storable(text: str) -> str:
-    """Return a text as it can be kept: a NUL or half a character is spelled as JSON spells it, "\\u0000", "\\ud800"."""
-    whole = text if text.isascii() else text.encode("utf-8", "backslashreplace").decode("utf-8")
-    return whole.replace("\0", "\\u0000")
 
 
 def object_in(completion: Completion) -> Members:

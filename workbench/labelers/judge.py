@@ -10,8 +10,9 @@ from dataclasses import dataclass
 
 from workbench.domain.judging import JudgedError, Judgement, JudgePrompt, ReportError
 from workbench.domain.runs import ExtractionStatus
-from workbench.labelers.answers import AnswerError, fields_of, malformed, object_in, shown, storable, wrong_label
+from workbench.labelers.answers import AnswerError, fields_of, malformed, object_in, shown, wrong_label
 from workbench.models.base import CallError, Completion, Constraint, Message, Model, Role, Trouble
+from workbench.models.bodies import storable
 from workbench.prompting.render import harmless
 
 FORM_VERSION = "1"  # goes up when what is sent beside the judge's prompt, or how an answer is read, changes

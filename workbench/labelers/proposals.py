@@ -11,8 +11,9 @@ from dataclasses import dataclass
 from workbench.domain.findings import Finding
 from workbench.domain.prompts import FindingGuidance, Prompt
 from workbench.errors import InputError
-from workbench.labelers.answers import AnswerError, Members, object_in, shown, storable
+from workbench.labelers.answers import AnswerError, Members, object_in, shown
 from workbench.models.base import Completion, Constraint, Message, Model, Role
+from workbench.models.bodies import storable
 from workbench.prompting.edits import Edit, Part, phrases
 from workbench.prompting.render import render_user
 from workbench.text.phrases import spellings

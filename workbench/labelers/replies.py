@@ -17,11 +17,11 @@ from workbench.labelers.answers import (
     malformed,
     object_in,
     shown,
-    storable,
     wrong_label,
 )
 from workbench.labelers.reasoning import part
 from workbench.models.base import Completion
+from workbench.models.bodies import storable
 
 _STATES = {state.value: state for state in State}
 _SAID = 200  # characters of what a server calls itself and its answers

@@ -32,9 +32,15 @@ def _or_none(value: object, handler: ValidatorFunctionWrapHandler) -> object:
         return None
 
 
+def storable(text: str) -> str:
+    """Return a text as it can be kept: a NUL or half a character is spelled as JSON spells it, "\\u0000", "\\ud800"."""
+    whole = text if text.isascii() else text.encode("utf-8", "backslashreplace").decode("utf-8")
+    return whole.replace("\0", "\\u0000")
+
+
 def _or_empty(value: object, handler: ValidatorFunctionWrapHandler) -> object:
     try:
-        return handler(value)[:_NAME_LIMIT]
+        return storable(handler(value))[:_NAME_LIMIT]  # names are kept, also by those who read no reply
     except ValidationError:
         return ""
 
