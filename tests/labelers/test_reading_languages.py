@@ -66,3 +66,20 @@ def test_a_part_that_cannot_be_read_is_told_and_why_a_text_cannot() -> None:
     assert languages.why_not(CHINESE) == (
         "The report is in Chinese; the prompt's phrases are in English, so the rules cannot read it."
     )
+
+
+@pytest.mark.parametrize(
+    ("text", "letters"),
+    [
+        ("ﺍﻟﻘﻠﺐ ﻃﺒﻴﻌﻲ", "Arabic letters"),  # as it comes out of a PDF file
+        ("ｷｮｳｽｲ ｱﾘ", "Japanese"),
+        ("Ｓｍａｌｌ　ｅｆｆｕｓｉｏｎ．", "full-width letters"),  # in which no English phrase is found
+    ],
+)
+def test_a_text_in_other_forms_of_letters_is_not_taken_for_one_that_says_nothing(text: str, letters: str) -> None:
+    assert reader("en", ("effusion",)).unread(text) == letters
+
+
+@pytest.mark.parametrize("sign", ["µ", "°", "é", "Ω", "Å", "½", "ª", "ﬁ", "α", "王", "ＰＡ", "ʼ", "Ж"])
+def test_a_sign_in_an_english_report_makes_it_no_other_language(sign: str) -> None:
+    assert reader("en", ("effusion",)).unread(f"Small effusion {sign} on the right.") == ""

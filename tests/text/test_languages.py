@@ -31,7 +31,13 @@ from workbench.text.languages import (
         ("右侧胸腔少量积液。", CHINESE),
         ("COPD 患者，右上肺 PICC 管。", CHINESE),  # 8 letters, 6 characters
         ("心影增大，考虑 cardiomegaly with bilateral pleural effusions and edema", LATIN),  # 49 letters, 6 characters
-        ("ＰＡ", LATIN),
+        ("ＰＡ", "full-width letters"),
+        ("ﺍﻟﻘﻠﺐ ﻃﺒﻴﻌﻲ", "Arabic letters"),  # as PDF files have it: each letter in the form it is joined in
+        ("ｷｮｳｽｲ ｱﾘ ﾊﾟ", JAPANESE),  # kana at half its width
+        ("コントロール", JAPANESE),  # the long vowel's sign is in hiragana and katakana
+        ("ﬁbrosis", LATIN),
+        ("37 °C, 2 Å, 5 kΩ, T₂, 3 cm²", LATIN),
+        ("ʼ", ""),
         ("右側に少量の胸水を認める。", JAPANESE),
         ("우측 흉수.", KOREAN),
         ("Небольшой выпот справа.", "Cyrillic letters"),
@@ -45,6 +51,7 @@ def test_the_letters_of_a_text(text: str, letters: str) -> None:
 
 
 def test_the_shares_of_a_mixed_text() -> None:
+    assert shares("コントロールﾊﾟ々") == {JAPANESE: 1.0}
     # Nine letters of English, and three Chinese characters that count three each.
     assert shares("Effusions 王小明 123") == {LATIN: 0.5, CHINESE: 0.5}
     assert shares("12 ___") == {}

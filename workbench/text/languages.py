@@ -11,18 +11,24 @@ from functools import lru_cache
 
 LATIN, CHINESE, JAPANESE, KOREAN = "Latin letters", "Chinese", "Japanese", "Korean"
 
-# The first word of a character's Unicode name, where the letters' name is another. Kana marks a text as Japanese.
+# The first word of a character's Unicode name, where the letters' name is another. Kana marks a text as Japanese. Latin
+# letters as wide as Chinese ones are letters of their own: no phrase is found in a text that is written in them.
 _LETTERS = {
     "LATIN": LATIN,
-    "FULLWIDTH": LATIN,
+    "FULLWIDTH": "full-width letters",
     "CJK": CHINESE,
+    "IDEOGRAPHIC": CHINESE,  # the sign that repeats a character
     "HIRAGANA": JAPANESE,
     "KATAKANA": JAPANESE,
+    "KATAKANA-HIRAGANA": JAPANESE,  # the sign that makes a vowel long
     "HANGUL": KOREAN,
     "GREEK": "Greek",
     "HEBREW": "Hebrew",
     "THAI": "Thai",
 }
+_NO_LETTERS = frozenset(
+    {"", "MODIFIER", "COMBINING"}
+)  # such first words have marks that sit on letters, or stand apart
 _WEIGHT = 3  # a character of Chinese, Japanese or Korean says about as much as three letters of English
 _HEAVY = frozenset({CHINESE, JAPANESE, KOREAN})
 _KANA = 0.1  # of a text's characters, from which on it is Japanese; all of them are then
@@ -130,13 +136,24 @@ def _code(language: str) -> str:
 
 @lru_cache(maxsize=1 << 14)
 def _letters(character: str) -> str:
-    """Return the letters that a character is one of; "" for what is no letter, or one of no language (µ, ª)."""
+    """Return the letters that a character is one of; "" for what is no letter, or one of no language (µ, ª).
+
+    Another form of a letter (of Arabic as it is joined in a PDF file, of kana at half its width) is that letter; a sign
+    that only looks like one, as that of micro does, is none.
+    """
     if not character.isalpha():
         return ""
     if character.isascii():
         return LATIN
+    name, plain = _first_word(character), unicodedata.normalize("NFKC", character)
+    if plain != character and name != "FULLWIDTH":
+        of = _first_word(plain[0])
+        if name not in {of, "HALFWIDTH"}:
+            return ""
+        name = of
+    return _LETTERS.get(name, f"{name.capitalize()} letters") if name not in _NO_LETTERS else ""
+
+
+def _first_word(character: str) -> str:
     name = unicodedata.name(character, "").split(" ", 1)
-    stands_for_another = unicodedata.normalize("NFKC", character) != character
-    if len(name) < 2 or (stands_for_another and name[0] not in {"FULLWIDTH", "CJK"}):
-        return ""
-    return _LETTERS.get(name[0], f"{name[0].capitalize()} letters")
+    return name[0] if len(name) > 1 else ""
