@@ -219,7 +219,8 @@ def test_any_text_is_read_and_quoted_verbatim(text: str) -> None:
     mentions = LABELER.label_text(text)
     assert all(mention.evidence and mention.evidence in text for mention in mentions.values())
     codes = [mentions[i].state.code if i in mentions else State.NOT_MENTIONED.code for i in IDS]
-    assert LABELER.codes(text) == codes
+    # Random letters may well be of a language that cannot be read: quoted verbatim is what is found all the same.
+    assert LABELER.codes(text) == ([FAILED] * len(IDS) if LABELER.languages.unread(text) else codes)
     assert all(0 <= span.start < span.end <= len(text) for span in LABELER.spans(text))
 
 
