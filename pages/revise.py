@@ -17,6 +17,7 @@ from workbench.ui import (
     unsaved,
     widgets,
 )
+from workbench.ui.prompt_fields import Fields
 from workbench.workflow.score import Score
 
 here = state.here()
@@ -56,8 +57,7 @@ number = left.selectbox(
     format_func=lambda n: data.revision_name(by_number[n]),
 )
 finding = right.selectbox("Finding", list(findings), format_func=findings.__getitem__, key="revise.finding")
-base = by_number[number]
-base_prompt = prompt_view.to_start_from(here, base)
+base, base_prompt = by_number[number], prompt_view.to_start_from(here, by_number[number])
 can = here.may(Role.LEAD, Role.ADMIN)
 if not can:
     st.info("You may read the prompt; revisions are made by the study lead.")
@@ -76,19 +76,19 @@ with editor:
     guidance, cues, told, worked, file = st.tabs(
         [FINDING, CUES, TOLD, EXAMPLES, FILE], key="revise.tabs", on_change="rerun"
     )
-    draft = unsaved.draft(here, base_prompt)
+    draft, fields = unsaved.draft(here, base_prompt), Fields(here, base_prompt)
     with guidance:
         if guidance.open:
-            draft = editing.finding_editor(base_prompt, draft, finding)
+            draft = editing.finding_editor(fields, draft, finding)
     with cues:
         if cues.open:
-            draft = editing.cue_editor(base_prompt, draft)
+            draft = editing.cue_editor(fields, draft)
     with told:
         if told.open:
-            draft = editing.instruction_editor(base_prompt, draft)
+            draft = editing.instruction_editor(fields, draft)
     with worked:
         if worked.open:
-            draft = examples.editor(here, base_prompt, draft)
+            draft = examples.editor(fields, draft)
     with file:
         if file.open:
             prompt_view.file_editor(here, base_prompt, draft)

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from workbench.domain.actors import Actor, Role
-from workbench.ui import editing, uploads
+from workbench.ui import prompt_fields, uploads
 from workbench.ui.state import Here
 from workbench.workflow.cohorts import Purpose, allocate
 from workbench.workflow.ingest import import_reports
@@ -55,7 +55,7 @@ def test_rights_on_a_page_follow_the_roles() -> None:
 
 
 def test_phrases_are_one_per_line_without_blanks() -> None:
-    assert editing.lines("  heart ... enlarged \n\n\tcalcif*\n \n心影 增大") == (
+    assert prompt_fields.lines("  heart ... enlarged \n\n\tcalcif*\n \n心影 增大") == (
         "heart ... enlarged",
         "calcif*",
         "心影 增大",

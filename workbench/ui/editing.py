@@ -1,7 +1,8 @@
 """The editor of a prompt: one finding's guidance, the cues, the instructions, all into one unsaved draft."""
 
-from collections.abc import Sequence
+from collections.abc import Callable
 from dataclasses import replace
+from typing import Any
 
 import streamlit as st
 
@@ -9,6 +10,7 @@ from workbench.domain.findings import LabelSet
 from workbench.domain.prompts import Cues, CueSet, FindingGuidance, Prompt
 from workbench.prompting.diff import Change, ChangeKind
 from workbench.ui import state, widgets
+from workbench.ui.prompt_fields import Fields
 from workbench.ui.unsaved import key_of
 from workbench.workflow import browse, revise
 
@@ -29,39 +31,45 @@ LANGUAGE = (
 )
 
 
-def lines(text: str) -> tuple[str, ...]:
-    """Return the phrases of a text area, one per line."""
-    return tuple(" ".join(line.split()) for line in text.splitlines() if line.strip())
-
-
-def _area(label: str, phrases: Sequence[str], key: str, help_text: str = "", height: int = 150) -> tuple[str, ...]:
-    if key not in st.session_state:
-        st.session_state[key] = "\n".join(phrases)
-    return lines(st.text_area(label, key=key, help=help_text or None, height=height) or "")
-
-
-def finding_editor(base: Prompt, draft: Prompt, finding: str) -> Prompt:
+def finding_editor(fields: Fields, draft: Prompt, finding: str) -> Prompt:
     """Draw the fields of one finding and return the draft with what they hold."""
     guidance = draft.guidance.findings.get(finding, FindingGuidance())
-    key = key_of(base, finding, "definition")
-    if key not in st.session_state:
-        st.session_state[key] = guidance.definition
-    definition = st.text_area("Definition", key=key, height=80, help="What a language model is told it means.")
+
+    def put(name: str) -> Callable[[Prompt, str | tuple[str, ...]], Prompt]:
+        def into(draft: Prompt, written: str | tuple[str, ...]) -> Prompt:
+            said: dict[str, Any] = {name: written}
+            held = draft.guidance.findings.get(finding, FindingGuidance())
+            return revise.with_finding(draft, finding, replace(held, **said))
+
+        return into
+
+    told = "What a language model is told it means."
+    key = key_of(fields.base, finding, "definition")
+    definition = fields.area("Definition", guidance.definition, key, put("definition"), height=80, told=told)
     columns = st.columns(3, gap="small")
     lists = {}
     for (name, label, told), column in zip(LISTS, columns, strict=True):
         with column:
-            lists[name] = _area(label, getattr(guidance, name), key_of(base, finding, name), told, 260)
+            held, key = getattr(guidance, name), key_of(fields.base, finding, name)
+            lists[name] = fields.phrases(label, held, key, put(name), told=told, height=260)
     st.caption(LANGUAGE)
-    edited = FindingGuidance(definition=definition or "", **lists)
+    edited = FindingGuidance(definition=definition, **lists)
     if finding not in draft.guidance.findings and edited == FindingGuidance():
         return draft
     return revise.with_finding(draft, finding, edited) if edited != guidance else draft
 
 
-def cue_editor(base: Prompt, draft: Prompt) -> Prompt:
+def cue_editor(fields: Fields, draft: Prompt) -> Prompt:
     """Draw the cues and return the draft with what they hold."""
     cues = draft.guidance.cues
+
+    def put(name: str, side: str) -> Callable[[Prompt, tuple[str, ...]], Prompt]:
+        def into(draft: Prompt, written: tuple[str, ...]) -> Prompt:
+            said: dict[str, Any] = {name: replace(getattr(draft.guidance.cues, name), **{side: written})}
+            return revise.with_guidance(draft, cues=replace(draft.guidance.cues, **said))
+
+        return into
+
     edited: dict[str, CueSet] = {}
     for name, label in CUE_SETS:
         with st.expander(f"{label} cues", expanded=name == "negation"):
@@ -70,23 +78,33 @@ def cue_editor(base: Prompt, draft: Prompt) -> Prompt:
             sides = {}
             for (side, told), column in zip(SIDES, columns, strict=True):
                 with column:
-                    sides[side] = _area(told, getattr(held, side), key_of(base, "cues", name, side), height=220)
+                    key = key_of(fields.base, "cues", name, side)
+                    sides[side] = fields.phrases(told, getattr(held, side), key, put(name, side), height=220)
             edited[name] = CueSet(**sides)
-    pseudo = _area(
-        "Looks like a negation and is none", cues.pseudo_negation, key_of(base, "cues", "pseudo"), "no change in", 120
-    )
+
+    def put_pseudo(draft: Prompt, written: tuple[str, ...]) -> Prompt:
+        return revise.with_guidance(draft, cues=replace(draft.guidance.cues, pseudo_negation=written))
+
+    key = key_of(fields.base, "cues", "pseudo")
+    label = "Looks like a negation and is none"
+    pseudo = fields.phrases(label, cues.pseudo_negation, key, put_pseudo, told="no change in", height=120)
     new = Cues(edited["negation"], pseudo, edited["uncertainty"], edited["history"])
     return revise.with_guidance(draft, cues=new) if new != cues else draft
 
 
-def instruction_editor(base: Prompt, draft: Prompt) -> Prompt:
+def instruction_editor(fields: Fields, draft: Prompt) -> Prompt:
     """Draw title and instructions and return the draft with what they hold."""
     guidance = draft.guidance
-    for name, value in (("title", guidance.title), ("instructions", guidance.instructions)):
-        if key_of(base, name) not in st.session_state:
-            st.session_state[key_of(base, name)] = value
-    title = st.text_input("Title", key=key_of(base, "title")) or ""
-    instructions = st.text_area("Instructions", key=key_of(base, "instructions"), height=260) or ""
+
+    def put_title(draft: Prompt, written: str) -> Prompt:
+        return revise.with_guidance(draft, title=written)
+
+    def put_instructions(draft: Prompt, written: str) -> Prompt:
+        return revise.with_guidance(draft, instructions=written)
+
+    title = fields.line("Title", guidance.title, key_of(fields.base, "title"), put_title)
+    key = key_of(fields.base, "instructions")
+    instructions = fields.area("Instructions", guidance.instructions, key, put_instructions, height=260)
     if (title, instructions) == (guidance.title, guidance.instructions):
         return draft
     return revise.with_guidance(draft, title=title, instructions=instructions)

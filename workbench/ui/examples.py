@@ -9,6 +9,7 @@ from workbench.domain.findings import State
 from workbench.domain.prompts import Example, FindingGuidance, Prompt
 from workbench.domain.references import Outcome, SealedItems
 from workbench.ui import data, state, unsaved, widgets
+from workbench.ui.prompt_fields import Fields, Put
 from workbench.workflow import revise
 
 _STATES = (
@@ -49,14 +50,14 @@ def carry(here: state.Here, base: Prompt, intent: state.Intent) -> None:
     unsaved.take(here, base, draft)
 
 
-def editor(here: state.Here, base: Prompt, draft: Prompt) -> Prompt:
+def editor(fields: Fields, draft: Prompt) -> Prompt:
     """Draw the worked examples and return the draft with what they hold."""
-    held = draft.guidance.examples
+    held, here, base = draft.guidance.examples, fields.here, fields.base
     st.markdown("A worked example shows a language model a text with its right labels. The rules labeler uses none.")
     edited: list[Example] = []
     for number, example in enumerate(held):
         with st.container(border=True):
-            made, stays = _one(here, example, unsaved.key_of(base, "example", str(number)), number + 1)
+            made, stays = _one(fields, example, number)
         if stays:
             edited.append(made)
     if st.button("Add a worked example", icon=":material/add:"):
@@ -70,12 +71,27 @@ def editor(here: state.Here, base: Prompt, draft: Prompt) -> Prompt:
     return mended
 
 
-def _one(here: state.Here, example: Example, key: str, number: int) -> tuple[Example, bool]:
+def _put(number: int, name: str) -> Put:
+    def into(draft: Prompt, written: str) -> Prompt:
+        said: dict[str, Any] = {name: written.strip() if name == "report_id" else written or _BLANK}
+        held = draft.guidance.examples
+        if number >= len(held):
+            return draft
+        made = (*held[:number], replace(held[number], **said), *held[number + 1 :])
+        return revise.with_guidance(draft, examples=made)
+
+    return into
+
+
+def _one(fields: Fields, example: Example, number: int) -> tuple[Example, bool]:
+    here, key = fields.here, unsaved.key_of(fields.base, "example", str(number))
     text_column, label_column = st.columns(2, gap="small")
     with text_column:
-        text = st.text_area(f"Text of example {number}", value=example.text, key=f"{key}.text", height=120) or _BLANK
-        quoted = st.text_input(
-            "Report it quotes", value=example.report_id, key=f"{key}.report", help="Left out of this prompt's scores."
+        label = f"Text of example {number + 1}"
+        text = fields.area(label, example.text, f"{key}.text", _put(number, "text"), height=120) or _BLANK
+        told = "Left out of this prompt's scores."
+        quoted = fields.line(
+            "Report it quotes", example.report_id, f"{key}.report", _put(number, "report_id"), told=told
         )
     labels: dict[str, State] = {}
     names = {finding.id: finding.name for finding in here.study.label_set.findings}
@@ -86,7 +102,7 @@ def _one(here: state.Here, example: Example, key: str, number: int) -> tuple[Exa
                 label, list(names), default=said, format_func=names.__getitem__, key=f"{key}.{one.value}"
             )
             labels.update(dict.fromkeys(picked, one))
-    report = (quoted or "").strip()
+    report = quoted.strip()
     source = report or _source(here, text)
     _told(here, source, named=bool(report))
     stays = not st.button("Take this example out", key=f"{key}.out", icon=":material/delete:")
