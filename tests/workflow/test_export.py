@@ -19,7 +19,7 @@ from workbench.errors import ConflictError, InputError, NotFoundError, RightsErr
 from workbench.storage import annotations as annotation_store
 from workbench.storage import cohorts as cohort_store
 from workbench.storage import rounds as round_store
-from workbench.workflow import cohorts, export, ingest, raters, reference, rounds
+from workbench.workflow import cohorts, export, ingest, people, raters, reference, rounds
 from workbench.workflow.agreed import View
 from workbench.workflow.export import Shape
 from workbench.workflow.ingest import import_labels
@@ -89,6 +89,22 @@ def test_nobody_but_a_lead_or_admin_exports(rated: Study, lead: Actor, rater: Ac
         with pytest.raises(RightsError, match="may not export the audit trail"):
             export.export_audit(rated, actor, tmp_path / "out.csv")
     assert not (tmp_path / "out.csv").exists()
+
+
+@pytest.mark.parametrize("what", [*EXPORTS, "audit"])
+def test_whoever_was_deactivated_meanwhile_gets_no_file_and_ends_no_adjudication(
+    rated: Study, lead: Actor, tmp_path: Path, what: str
+) -> None:
+    people.add(rated, lead, "Dr. Gone", [Role.LEAD, Role.ADMIN])
+    gone = rated.actor("Dr. Gone")
+    vote = reference.freeze(rated, lead, "development")
+    people.deactivate(rated, lead, "Dr. Gone")
+    calls = {**EXPORTS, "audit": lambda study, actor, _, path: export.export_audit(study, actor, path)}
+    with pytest.raises(RightsError, match="Dr. Gone was deactivated"):
+        calls[what](rated, gone, "development", tmp_path / "out.csv")
+    assert not (tmp_path / "out.csv").exists()
+    with rated.database.read() as conn:
+        assert round_store.viewed(conn, vote.hash) is None
 
 
 def test_the_audit_trail_of_an_open_round_tells_no_label(

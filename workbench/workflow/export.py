@@ -35,6 +35,7 @@ from workbench.workflow.agreed import Agreed, View, agreed
 from workbench.workflow.blindness import require_sighted
 from workbench.workflow.cohorts import list_cohorts, require_unlocked
 from workbench.workflow.reference import asked_for
+from workbench.workflow.roster import require_standing
 from workbench.workflow.rounds import last_round
 from workbench.workflow.study import Study
 from workbench.workflow.votes import in_order, with_second_readings
@@ -92,7 +93,8 @@ def export_votes(
         shape: long or wide.
 
     Raises:
-        RightsError: no reference is frozen on the cohort yet, or it is a locked validation cohort.
+        RightsError: no reference is frozen on the cohort yet, it is a locked validation cohort, or the person was
+            deactivated or lost a role since.
         NotFoundError: there is no such cohort or reference.
     """
     actor.require(Role.LEAD, Role.ADMIN, to="export votes")
@@ -121,7 +123,8 @@ def export_reference(
         form: csv or parquet; by the path's ending when None.
 
     Raises:
-        RightsError: no reference is frozen on the cohort yet, or it is a locked validation cohort.
+        RightsError: no reference is frozen on the cohort yet, it is a locked validation cohort, or the person was
+            deactivated or lost a role since.
         NotFoundError: there is no such cohort or reference.
     """
     actor.require(Role.LEAD, Role.ADMIN, to="export a reference")
@@ -148,7 +151,8 @@ def export_agreement(
 
     Raises:
         InputError: a single rater made the reference.
-        RightsError: no reference is frozen on the cohort yet, or it is a locked validation cohort.
+        RightsError: no reference is frozen on the cohort yet, it is a locked validation cohort, or the person was
+            deactivated or lost a role since.
         NotFoundError: there is no such cohort or reference.
     """
     actor.require(Role.LEAD, Role.ADMIN, to="export agreement")
@@ -180,12 +184,13 @@ def export_audit(study: Study, actor: Actor, path: Path, *, form: str | None = N
     counts somebody has seen already, so that the trail never ends an adjudication.
 
     Raises:
-        RightsError: the person is no lead or admin, or rates in an open round.
+        RightsError: the person is no lead or admin any more, or rates in an open round.
     """
     actor.require(Role.LEAD, Role.ADMIN, to="export the audit trail")
     require_sighted(study, actor, "export the audit trail")
     written = _form(study, path, form)
     with study.database.snapshot() as conn:
+        require_standing(conn, actor, study.settings.people)
         views = list_cohorts(study)
         names = {view.cohort.hash: view.cohort.name for view in views}
         scored = {evaluation.reference_hash for evaluation in evaluation_store.list_all(conn)}
@@ -256,6 +261,8 @@ def _exported(study: Study, actor: Actor, closed: _Closed, done: Exported) -> Ex
 
 def _closed(study: Study, actor: Actor, conn: Connection, name: str | None, *, to: str) -> _Closed:
     """Return the closed round of a cohort or reference, refusing one that is open or locked."""
+    # Before anything is written: whoever may not put the look at the counts on record must not have the file either.
+    require_standing(conn, actor, study.settings.people)
     require_sighted(study, actor, to)
     heads = reference_store.heads(conn)
     cohort = cohort_store.get(conn, name) if name is not None else None
