@@ -57,6 +57,21 @@ def test_history_for_people_shows_every_revision(workbench: Run, study: str) -> 
     assert "Accuracy history on development" in result.out
 
 
+def test_history_says_where_scores_of_an_earlier_rules_engine_are(
+    workbench: Run, study: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = workbench("history", "--study", study, "--json")
+    assert before.err == ""
+    monkeypatch.setattr("workbench.labelers.rules.ENGINE_VERSION", "later")
+    now = workbench("history", "--study", study, "--json")
+    assert [row["macro_f1"] for row in now.json["revisions"]] == [None] * 4
+    assert "rules as it was before scored revision 1, 2, 3, 4" in now.err
+    named = now.err.split("--labeler ")[1].split("`")[0]
+    then = workbench("history", "--labeler", named, "--study", study, "--json")
+    assert (then.json["revisions"], then.err) == (before.json["revisions"], "")
+    assert "no labeler called" in workbench("history", "--labeler", named[:3], "--study", study).err
+
+
 def test_a_locked_validation_cohort_is_refused_in_one_line(workbench: Run, study: str) -> None:
     result = workbench("run", "--cohort", "validation", "--study", study)
     assert (result.code, result.out) == (1, "")

@@ -7,9 +7,14 @@ import typer
 from workbench.cli.options import AsOption, JsonOption, StudyOption
 from workbench.cli.output import Output, figure, table
 from workbench.domain.hashing import short
-from workbench.workflow.history import HistoryRow, history
+from workbench.domain.runs import LabelerSettings
+from workbench.errors import NotFoundError
+from workbench.workflow.history import HistoryRow, Series, history, series
 from workbench.workflow.opening import open_study
 from workbench.workflow.reference import cohort_of, get_reference
+from workbench.workflow.study import Study
+
+_LEAST = 6  # characters of a hash that name a labeler
 
 
 def register(app: typer.Typer) -> None:
@@ -20,7 +25,9 @@ def register(app: typer.Typer) -> None:
 def history_command(
     *,
     reference: Annotated[str | None, typer.Option(help="Name of the reference; the primary one when left out.")] = None,
-    labeler: Annotated[str, typer.Option(help="The labeler whose scores are shown.")] = "rules",
+    labeler: Annotated[
+        str, typer.Option(help="The labeler whose scores are shown, by name or, as it was before, by hash.")
+    ] = "rules",
     everything: Annotated[bool, typer.Option("--all", help="Candidates and rejected revisions too.")] = False,
     study: StudyOption = None,
     as_name: AsOption = None,
@@ -35,7 +42,11 @@ def history_command(
     opened = open_study(study)
     actor = opened.actor(as_name)
     ref = get_reference(opened, actor, reference)
-    rows = history(opened, actor, ref, labeler=opened.labeler(labeler), accepted_only=not everything)
+    every = series(opened, actor, ref)
+    settings = _settings(opened, every, labeler)
+    rows = history(opened, actor, ref, labeler=settings, accepted_only=not everything)
+    for earlier in _earlier(every, settings, rows):
+        Output(as_json).tell(earlier)
     floor = f"under {opened.settings.gate.accuracy:.0%} accuracy"
     shown = [
         (
@@ -60,6 +71,34 @@ def history_command(
         },
         table(title, columns, shown) if shown else "No revision has been accepted yet.",
     )
+
+
+def _settings(study: Study, every: list[Series], labeler: str) -> LabelerSettings:
+    """Return the labeler of that name, or the one with scores whose hash begins so."""
+    try:
+        return study.labeler(labeler)
+    except NotFoundError:
+        for each in every:
+            if len(labeler) >= _LEAST and each.labeler.hash.startswith(labeler):
+                return each.labeler
+        raise
+
+
+def _earlier(every: list[Series], labeler: LabelerSettings, rows: list[HistoryRow]) -> list[str]:
+    """Return where to find scores that the labeler has not, but had while it was set otherwise, in sentences."""
+    without = {row.revision.prompt_hash for row in rows if row.score is None}
+    told = []
+    for each in every:
+        if each.labeler.name != labeler.name or each.labeler.hash == labeler.hash:
+            continue
+        had = [str(row.revision.number) for row in each.scored if row.revision.prompt_hash in without]
+        if had:
+            told.append(
+                f"{labeler.name} as it was before scored revision {', '.join(had)}, which it has not as it is now: "
+                f"`workbench history --labeler {short(each.labeler.hash)}` shows that; `workbench run --prompt N` and "
+                "`evaluate` score one anew."
+            )
+    return told
 
 
 def _json(row: HistoryRow) -> dict[str, object]:
