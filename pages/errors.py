@@ -62,7 +62,8 @@ if not cards:
 card = data.need_reference(cards, st.session_state.get(state.REFERENCE))
 scores = data.scored(here, card.name)
 if not scores:
-    widgets.missing(f"No revision has been scored on {card.name} yet.", "run", "Run a revision")
+    now = " with a labeler as it is set now; History has what was scored before" if data.series(here, card.name) else ""
+    widgets.missing(f"No revision has been scored on {card.name} yet{now}.", "run", "Run a revision")
 KINDS, AGAINST, SAID = "By kind and finding", "Against the raters", "What was said instead"
 one, two = st.columns([2, 3], vertical_alignment="bottom")
 names = {s.hash: scoring.name(s) for s in scores}

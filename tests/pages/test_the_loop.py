@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from dataclasses import replace
 
+import pytest
 from streamlit.testing.v1 import AppTest
 
 from workbench.domain.error_kinds import ErrorKind
@@ -151,6 +152,14 @@ def test_an_unscored_candidate_is_sent_to_be_run(open_page: Open, study: Study) 
     press(app, "Run it")
     assert page_now(app) == "Run"
     assert app.selectbox(key="run.revision").value == made.number
+
+
+def test_a_study_scored_by_an_earlier_rules_engine_is_not_called_unscored(
+    open_page: Open, study: Study, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("workbench.labelers.rules.ENGINE_VERSION", "later")
+    app = open_page(study.folder, "errors", LEAD)
+    assert "with a labeler as it is set now; History has what was scored before" in app.info[0].value
 
 
 def test_a_finished_run_is_scored_when_it_is_looked_at(open_page: Open, study: Study) -> None:

@@ -70,6 +70,14 @@ def test_an_unlocking_and_a_round_opened_again_are_told_with_who_when_where_and_
     assert told in lines
 
 
+def test_a_revision_that_only_another_labeler_may_have_scored_is_not_called_unscored(
+    rated: Study, lead: Actor, make_prompt: Make, scored: Score
+) -> None:
+    another = edited(make_prompt(), [Edit("pleural_effusion", Part.SYNONYMS, "hydrothorax")])
+    prompts.save_candidate(rated, lead, another, message="second", parent=None)
+    assert "| 2 | candidate | not scored by this labeler | second |" in methods(rated, lead, scored)
+
+
 def test_what_no_record_holds_is_left_to_be_filled_in(rated: Study, lead: Actor, scored: Score) -> None:
     assert f"Their experience in years: {UNKNOWN}" in methods(rated, lead, scored)
 

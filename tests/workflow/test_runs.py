@@ -8,7 +8,7 @@ import pytest
 from workbench.domain.actors import Actor
 from workbench.domain.prompts import Prompt
 from workbench.domain.runs import Extraction, ExtractionStatus
-from workbench.errors import InputError, WorkbenchError
+from workbench.errors import InputError, NotFoundError, WorkbenchError
 from workbench.labelers.rules import RulesLabeler
 from workbench.running.spending import Cap
 from workbench.workflow import prompts, run
@@ -125,3 +125,16 @@ def test_a_run_without_repeats_has_no_stability(rated: Study, lead: Actor, make_
     work = prepared(rated, lead, make_prompt())
     with pytest.raises(InputError, match="--repeats 3"):
         run_stability(rated, lead, work)
+
+
+def test_what_another_setting_of_a_labeler_has_run_is_told_from_what_was_never_run(
+    rated: Study, lead: Actor, make_prompt: Make, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = prompts.save_candidate(rated, lead, make_prompt(), message="first", parent=None)
+    with pytest.raises(NotFoundError, match="Revision 1 has not been run on development with rules yet; run it"):
+        run.recorded(rated, lead, cohort="development", revision=1)
+    run.prepare(rated, lead, cohort="development", revision=made.prompt_hash)
+    assert run.recorded(rated, lead, cohort="development", revision=1).number == 1
+    monkeypatch.setattr("workbench.labelers.rules.ENGINE_VERSION", "later")
+    with pytest.raises(NotFoundError, match="with rules as it is now, only with rules as it was before; run it"):
+        run.recorded(rated, lead, cohort="development", revision=1)

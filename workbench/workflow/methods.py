@@ -259,7 +259,7 @@ def _course(facts: _Facts) -> Iterator[str]:
     yield "## Course and deviations"
     lines = ["| Revision | Status | Macro-F1 | What changed |", "|---:|---|---|---|"]
     for row in facts.rows:
-        value = _figure(row.score.evaluation.macro_f1) if row.score else "not scored"
+        value = _figure(row.score.evaluation.macro_f1) if row.score else "not scored by this labeler"
         message = row.revision.message.replace("|", "/").replace("\n", " ")
         lines.append(f"| {row.revision.number} | {row.revision.status} | {value} | {message} |")
     yield "\n".join(lines)

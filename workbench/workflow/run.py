@@ -124,15 +124,24 @@ def recorded(
     members = get_cohort(study, cohort)
     require_unlocked(study, members, "score a prompt on it")
     run = _run(study, stored, members, labeler)
-    with study.database.read() as conn:
-        known = run_store.get(conn, run.hash) is not None
-    if not known:
+    known = [record.run for record in list_records(study)]
+    if run.hash not in {each.hash for each in known}:
         number = stored.revision.number
+        before = "" if not _as_before(run, known) else f" as it is now, only with {labeler} as it was before"
         raise NotFoundError(
-            f"Revision {number} has not been run on {cohort} with {labeler} yet; run it with "
+            f"Revision {number} has not been run on {cohort} with {labeler}{before or ' yet'}; run it with "
             f"`workbench run --prompt {number} --cohort {cohort}`."
         )
     return _prepared(study, run, stored, members)
+
+
+def _as_before(run: Run, known: Sequence[Run]) -> bool:
+    """Return whether a labeler of the same name that was set otherwise has run what a run is to."""
+    return any(
+        (each.prompt_hash, each.cohort_hash, each.labeler.name) == (run.prompt_hash, run.cohort_hash, run.labeler.name)
+        and each.labeler.hash != run.labeler.hash
+        for each in known
+    )
 
 
 def _run(
