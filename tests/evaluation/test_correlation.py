@@ -83,6 +83,24 @@ def test_with_many_reports_the_interval_is_that_of_all_pairs_of_reports(monkeypa
     assert (reverse.kendall.high, reverse.spearman.high) == pytest.approx((-1, -1), abs=1e-9)
 
 
+@pytest.mark.parametrize("apart", [1, 2, 3])
+def test_draws_in_which_a_score_does_not_vary_count_for_nothing_with_many_reports_too(
+    apart: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rng = np.random.default_rng(9)
+    few = np.zeros(500)
+    few[:apart] = [0.4, 0.7, 1.0][:apart]  # of one in 500 reports, e^-1 of the draws have none
+    scores, patients = {"a": rng.normal(size=500), "b": few}, [f"p{i:03}" for i in range(500)]
+    (exact,) = correlations(scores, patients)
+    monkeypatch.setattr(correlation_draws, "FEW_REPORTS", 499)
+    (quick,) = correlations(scores, patients)
+    for near, there in ((quick.kendall, exact.kendall), (quick.spearman, exact.spearman)):
+        assert near.low == pytest.approx(there.low, abs=0.02)
+        assert near.high == pytest.approx(there.high, abs=0.02)
+        assert near.value is not None
+        assert (near.low or 0) - 1e-9 <= near.value <= (near.high or 0) + 1e-9
+
+
 def test_of_more_reports_than_can_be_compared_one_by_one_the_interval_holds_the_value() -> None:
     rng = np.random.default_rng(8)
     skill = np.tile(rng.normal(size=2347), 4)

@@ -18,6 +18,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from workbench.evaluation.concordance import ranks
+from workbench.evaluation.consensus import Flags
 from workbench.evaluation.drawing import times_drawn
 from workbench.evaluation.intervals import Indices, Numbers, patient_index
 
@@ -98,6 +99,7 @@ class FirstOrder:
         # How many stand below a report less how many above: twice its rank from the middle.
         self.sides = [2 * ranks(values) - n - 1 for values in scores]
         untied = [n - np.bincount(group)[group].astype(np.float64) for group in self.groups]
+        self.varied = [self._varied(group) for group in self.groups]
         self.untied = [self._pairs(one, one, of) for one, of in zip(scores, untied, strict=True)]
         self.spread = [self._covariance(at, at) for at in range(len(scores))]
 
@@ -113,7 +115,19 @@ class FirstOrder:
         tau = _ratio(pairs, np.sqrt(np.maximum(self.untied[first] * self.untied[second], 0)))
         spread = np.sqrt(np.maximum(self.spread[first] * self.spread[second], 0))
         both: Numbers = np.clip(np.column_stack([tau, _ratio(self._covariance(first, second), spread)]), -1, 1)
+        both[~(self.varied[first] & self.varied[second])] = np.nan
         return both
+
+    def _varied(self, group: Indices) -> Flags:
+        """Return in which draws a score varies [draw]: some report is in them without its most frequent value.
+
+        To first order a score that one report alone makes vary seems to vary a little in the draws without it. That its
+        most frequent value is in no draw of this many patients is not to be expected.
+        """
+        others = group != np.bincount(group).argmax()
+        by_patient = np.bincount(self.drawn.index, weights=others, minlength=self.drawn.n_patients)
+        varied: Flags = self.drawn.times @ by_patient > 0
+        return varied
 
     def _pairs(self, one: Numbers, other: Numbers, concordance: Numbers) -> Numbers:
         """Return concordant less discordant pairs of each draw [draw], each pair both ways round."""
