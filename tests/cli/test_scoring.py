@@ -57,6 +57,12 @@ def test_one_command_scores_systems_and_writes_a_page_and_the_numbers(
         rows = list(csv.DictReader(file))
     assert {row["system"] for row in rows} == {"Mine", "other"}
     assert all(row["data_set_hash"] and row["prompt_hash"] and row["labeler_hash"] for row in rows)
+    # On one study nobody has a rank, in the files as on the page.
+    assert "No ranks: on one study alone" in done.out
+    assert {row[place] for row in rows for place in ("rank", "rank_low", "rank_high")} == {""}
+    first = said["metrics"][0]
+    assert first["no_ranks"].startswith("No ranks: on one study alone")
+    assert {place[name] for place in first["systems"] for name in ("position", "rank", "rank_low")} == {None}
     with (out / "per_finding.csv").open(newline="") as file:
         found = {(row["system"], row["finding"]): row for row in csv.DictReader(file)}
     assert found["Mine", "pleural_effusion"]["f1"] == "1.0"

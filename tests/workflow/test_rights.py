@@ -657,7 +657,7 @@ VALUES_ONLY = {  # they tell of nothing but what they are given
     "study.with_policies", "export.refuse_own_file", "versions.difference",
     "leaderboard_words.apart_words", "leaderboard_words.counted", "leaderboard_words.coverage_words",
     "leaderboard_words.direction", "leaderboard_words.figure_words", "leaderboard_words.policy_words",
-    "leaderboard_words.rank_words", "leaderboard_words.tie_words",
+    "leaderboard_words.rank_numbers", "leaderboard_words.rank_words", "leaderboard_words.tie_words",
     "leaderboard_words.unranked_words",
     "leaderboard_files.facts_of", "leaderboard_files.page_of",
     "leaderboard_files.write_leaderboard", "leaderboard_json.board_json",

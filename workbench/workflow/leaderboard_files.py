@@ -34,6 +34,7 @@ from workbench.workflow.leaderboard_words import (
     direction,
     figure_words,
     policy_words,
+    rank_numbers,
     rank_words,
     unranked_words,
 )
@@ -326,7 +327,7 @@ def _score_rows(board: Board) -> Iterator[list[object]]:
                 column.metric.id,
                 column.metric.higher_is_better,
                 *(value.value, value.low, value.high, value.n, column.ranking.n_studies),
-                *(place.rank, place.rank_low, place.rank_high),
+                *rank_numbers(column.ranking, name),
                 "; ".join(place.tied_with) or None,
                 value.reason or None,
                 *(coverage.scored, coverage.empty, coverage.failed, coverage.missing),

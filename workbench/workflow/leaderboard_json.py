@@ -7,7 +7,10 @@ from workbench.evaluation.numbers import Figure
 from workbench.evaluation.ran_score import RanScore
 from workbench.workflow.extractor import LabelerErrors
 from workbench.workflow.leaderboard import Board, Column
+from workbench.workflow.leaderboard_words import rank_numbers, unranked_words
 from workbench.workflow.ran_score import SystemScore
+
+_RANK = ("rank", "rank_low", "rank_high")
 
 
 def facts_json(board: Board) -> dict[str, object]:
@@ -123,6 +126,7 @@ def _errors(errors: LabelerErrors | None) -> dict[str, object] | None:
 
 def _metric(column: Column) -> dict[str, object]:
     metric, ranking = column.metric, column.ranking
+    unranked = unranked_words(ranking)
     return {
         "id": metric.id,
         "name": metric.name,
@@ -141,15 +145,14 @@ def _metric(column: Column) -> dict[str, object]:
         ],
         "studies": ranking.n_studies,
         "patients": ranking.n_patients,
+        "no_ranks": unranked,
         "systems": [
             {
                 "system": place.system,
                 "value": place.value.as_json(),
                 "on_its_own_studies": column.own[place.system].as_json(),
-                "position": place.position,
-                "rank": place.rank,
-                "rank_low": place.rank_low,
-                "rank_high": place.rank_high,
+                "position": None if unranked else place.position,
+                **dict(zip(_RANK, rank_numbers(ranking, place.system), strict=True)),
                 "tied_with": list(place.tied_with),
             }
             for place in ranking.systems

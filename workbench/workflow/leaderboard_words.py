@@ -24,13 +24,18 @@ def rank_words(ranking: Ranking, system: str) -> tuple[str, str]:
     that is told by ``tie_words`` and drawn as a bar, since "4=" of one system alone would puzzle. Nobody has a rank
     where there is nobody to rank against; see ``unranked_words``.
     """
-    place = ranking.of(system)
-    if place.rank is None or unranked_words(ranking):
+    rank, low, high = rank_numbers(ranking, system)
+    if rank is None:
         return "", ""
-    low, high = place.rank_low, place.rank_high
     interval = "" if low is None or high is None else f"{low}" if low == high else f"{low} to {high}"
-    shared = any(ranking.of(other).rank == place.rank for other in place.tied_with)
-    return f"{place.rank}{'=' if shared else ''}", interval
+    shared = any(ranking.of(other).rank == rank for other in ranking.of(system).tied_with)
+    return f"{rank}{'=' if shared else ''}", interval
+
+
+def rank_numbers(ranking: Ranking, system: str) -> tuple[int | None, int | None, int | None]:
+    """Return a system's rank and the ends of its place's interval; None where there is none, as in ``rank_words``."""
+    place = ranking.of(system)
+    return (None, None, None) if unranked_words(ranking) else (place.rank, place.rank_low, place.rank_high)
 
 
 def unranked_words(ranking: Ranking) -> str:
