@@ -167,6 +167,34 @@ def test_what_cannot_be_taken_in_is_refused_in_a_sentence(study: Study, lead: Ac
     assert submissions(study, lead, data_set) == []
 
 
+@pytest.mark.parametrize("name", ["two\nlines", "x" * 101, "a\ttab", " "])
+def test_a_name_that_no_table_can_show_in_a_line_is_refused(
+    study: Study, lead: Actor, csv_file: Write, name: str
+) -> None:
+    good, references = csv_file("good.csv", "study_id,generated\n1,Wet.\n"), csv_file("ref.csv", REFERENCES)
+    with pytest.raises(InputError, match=r"no data set can be called .* one to 100 printable characters"):
+        add_data_set(study, lead, references, name=name)
+    data_set = add_data_set(study, lead, references)
+    with pytest.raises(InputError, match=r"good\.csv: no system can be called .* one to 100 printable characters"):
+        add_systems(study, lead, data_set, [System(good, name)])
+    assert submissions(study, lead, data_set) == []
+
+
+def test_a_system_is_known_by_one_spelling(study: Study, lead: Actor, csv_file: Write) -> None:
+    data_set = add_data_set(study, lead, csv_file("ref.csv", REFERENCES))
+    good, other = (
+        csv_file("good.csv", "study_id,generated\n1,Wet.\n"),
+        csv_file("b.csv", "study_id,generated\n1,Dry.\n"),
+    )
+    with pytest.raises(InputError, match="Two systems are called My net"):
+        add_systems(study, lead, data_set, [System(good, "My net"), System(other, "MY  NET")])
+    add_systems(study, lead, data_set, [System(good, "My net")])
+    with pytest.raises(InputError, match="has a system called My net, and my net differs from it by letter case"):
+        add_systems(study, lead, data_set, [System(other, "my net")])
+    add_systems(study, lead, data_set, [System(other, "My net")])  # the same name again is what it wrote last
+    assert [each.system for each in submissions(study, lead, data_set)] == ["My net"]
+
+
 def test_only_leads_take_systems_in(study: Study, lead: Actor, rater: Actor, csv_file: Write) -> None:
     with pytest.raises(RightsError, match="take in a data set"):
         add_data_set(study, rater, csv_file("ref.csv", REFERENCES))

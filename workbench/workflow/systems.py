@@ -8,6 +8,7 @@ from sqlite3 import Connection
 
 from workbench.domain.actors import Actor, Role
 from workbench.domain.hashing import content_hash
+from workbench.domain.people import name_key
 from workbench.errors import ConflictError, InputError, NotFoundError
 from workbench.formats.systems import TASKS, Generated, read_generated
 from workbench.storage import leaderboard as store
@@ -16,6 +17,7 @@ from workbench.workflow.blindness import require_no_review, require_sighted
 from workbench.workflow.study import Study
 
 DEFAULT_TASK = "findings+impression"
+LONGEST_NAME = 100  # of a system or a data set
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,7 +123,7 @@ def _data_set(actor: Actor, file: System, task: str) -> tuple[DataSetRecord, lis
         raise InputError(f"{path} holds no reference report; its column should be called reference, or be named.")
     studies = [StudyText(i, read.patients.get(i, i), text) for i, text in sorted(read.references.items())]
     identity = content_hash("data-set", {"task": task, "studies": [[s.id, s.patient_id, s.reference] for s in studies]})
-    name = file.name or path.stem
+    name = _name(file, "data set")
     return DataSetRecord(identity, name, task, read.file, actor.name, datetime.now(UTC)), studies
 
 
@@ -140,7 +142,7 @@ def add_systems(study: Study, actor: Actor, data_set: DataSetRecord, systems: Se
 
     Raises:
         InputError: a file cannot be read as said, holds no generated report, or none of its studies is in the data
-            set; or two systems have one name.
+            set; or two systems have one name, letter case and spacing apart, or a name is blank, long or of two lines.
         RightsError: the person is no lead or admin, or rates in an open round.
     """
     _require(study, actor, "take in generated reports")
@@ -153,17 +155,40 @@ def add_systems(study: Study, actor: Actor, data_set: DataSetRecord, systems: Se
 
 
 def _names(systems: Sequence[System]) -> list[str]:
-    names = [(system.name or system.path.stem).strip() for system in systems]
-    if twice := next((name for name in names if names.count(name) > 1), None):
+    names = [_name(system, "system") for system in systems]
+    keys = [name_key(name) for name in names]
+    if twice := next((name for name in names if keys.count(name_key(name)) > 1), None):
         raise InputError(f"Two systems are called {twice}; rename a file, or give each a name of its own.")
-    if not all(names):
-        raise InputError("A system has a blank name; write it out.")
     return names
+
+
+def _name(file: System, what: str) -> str:
+    """Return the name of a file's system or data set: it stands in tables, in a line."""
+    name = (file.name or file.path.stem).strip()
+    if not name or len(name) > LONGEST_NAME or not name.isprintable():
+        raise InputError(
+            f"{file.path}: no {what} can be called {name[:LONGEST_NAME]!r}; a name has one to {LONGEST_NAME} printable "
+            "characters, so give it another."
+        )
+    return name
+
+
+def _check_spelling(conn: Connection, data_set: DataSetRecord, names: Sequence[str]) -> None:
+    """Raise InputError where a name differs from that of another system by letter case or spacing alone."""
+    known = [submission.system for submission in store.submissions(conn, data_set.hash)]
+    for name in names:
+        other = next((each for each in known if name_key(each) == name_key(name)), None)
+        if other is not None and name not in known:
+            raise InputError(
+                f"{data_set.name} has a system called {other}, and {name} differs from it by letter case or spacing "
+                "alone; use that name, or another."
+            )
 
 
 def _add(
     conn: Connection, actor: Actor, data_set: DataSetRecord, names: Sequence[str], files: Sequence[Generated]
 ) -> list[TakenIn]:
+    _check_spelling(conn, data_set, names)
     known = {s.id: s.reference for s in store.studies(conn, data_set.hash)}
     done = []
     for name, read in zip(names, files, strict=True):
