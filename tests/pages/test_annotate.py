@@ -240,10 +240,17 @@ def test_a_key_that_could_not_be_worked_off_is_not_called_saved_and_goes_through
     assert hearing(app)["heard"] == {"t": 1}
 
 
-def test_a_comment_that_comes_too_late_is_told(open_page: Open, study: Study, first: Entry) -> None:
+@pytest.mark.parametrize("left", [True, False])
+def test_a_comment_that_comes_too_late_is_told(
+    open_page: Open, board: Any, study: Study, first: Entry, *, left: bool
+) -> None:
     app = open_page(study.folder, "annotate", RATER)
+    on = board.read(app)["on"]
     freeze(study, study.actor(LEAD), "validation", incomplete=True)
-    app.text_input(key=control(1, "comment")).set_value("old film?").run()
+    if left:
+        app.text_input(key=control(1, "comment")).set_value("old film?").run()
+    else:
+        hand_in(app, {"comment": "old"}, {"comment": "old film?"}, on=on)
     assert own(study, first) is None
     assert hearing(app)["told"]["text"] == f"Not saved: your comment. {CLOSED}"
 

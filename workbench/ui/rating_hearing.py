@@ -90,7 +90,9 @@ def hear(here: state.Here | None) -> bool:
     lost = _strangers([press for press in pressed if _person(press) != at_hand], actor)
     for place, press in enumerate(own):
         if here is not None and not _take(here, press):
-            lost.append(Lost(_name(own), at_hand, at_hand, len(own) - place, _reason(here)))
+            rest = own[place:]
+            number = len(rest) if any(each.comment is None for each in rest) else 0
+            lost.append(Lost(_name(own), at_hand, at_hand, number, _reason(here)))
             break
         shortcuts.done(press)
     shortcuts.done(pressed[-1])
