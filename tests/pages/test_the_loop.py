@@ -209,6 +209,12 @@ def test_each_newly_missed_positive_is_read_and_signed_by_itself(open_page: Open
         box.check().run()
     for field in [field for field in app.main.text_input if field.label == "Why it may be missed"][:-1]:
         field.set_value("only suspected").run()
+    told = f"{len(missed) - 1} of {len(missed)} signed"  # the one without a reason is none of them
+    assert any(told in each.value for each in app.main.caption)
+    assert any("Not signed yet" in each.value for each in app.main.caption)
+    app.switch_page(str(state.page("errors"))).run()
+    app.switch_page(str(state.page("accept"))).run()
+    assert any(told in each.value for each in app.main.caption), "whoever read on elsewhere has not to sign again"
     press(app, "Accept revision")
     assert f"newly misses Pneumothorax in report {missed[-1][0]}" in app.error[0].value.replace("\\", "")
     [field for field in app.main.text_input if field.label == "Why it may be missed"][-1].set_value(

@@ -5,7 +5,7 @@ from typing import Literal
 import streamlit as st
 
 from workbench.domain.prompts import Revision, RevisionStatus
-from workbench.ui import data, state, widgets
+from workbench.ui import data, kept, state, widgets
 from workbench.ui.gates import Signed
 from workbench.workflow import accept
 from workbench.workflow.accept import Gate
@@ -16,7 +16,7 @@ def decide(here: state.Here, gate: Gate, signed: Signed, revision: Revision) -> 
     number, override = revision.number, ""
     if gate.blocked:
         st.markdown(":red[The gate is closed.] Mend the prompt for what it names, or say why you pass over it.")
-        override = st.text_input("Override: why closed checks are passed over", key=f"accept.override.{number}")
+        override = kept.line("Override: why closed checks are passed over", f"accept.override.{number}")
     reason = _reason(number)
     main: Literal["primary", "secondary"] = "secondary" if gate.blocked else "primary"
     place = st.container()  # a refusal stands above the buttons, where it is seen
@@ -50,7 +50,7 @@ def reject_unscored(here: state.Here, revision: Revision) -> None:
 
 
 def _reason(number: int) -> str:
-    return st.text_input("Reason for the decision", key=f"accept.reason.{number}") or ""
+    return kept.line("Reason for the decision", f"accept.reason.{number}")
 
 
 def _reject_button(number: int) -> bool:

@@ -9,7 +9,7 @@ from workbench.domain.actors import Role
 from workbench.domain.people import name_key
 from workbench.domain.prompts import Revision
 from workbench.evaluation.gate import GateCheck, GateStatus
-from workbench.ui import data, error_list, state, widgets
+from workbench.ui import data, error_list, kept, state, widgets
 from workbench.workflow import accept, browse
 from workbench.workflow.accept import Gate
 from workbench.workflow.score import Score
@@ -50,7 +50,7 @@ def draw(here: state.Here, gate: Gate, *, may_sign: bool) -> Signed:
             _missed(here, gate, signed, may_sign=may_sign)
         elif check.status is GateStatus.NEEDS_SIGNOFF and may_sign:
             key = f"accept.sign.{gate.score.hash}.{check.name}"
-            if st.checkbox(f"I have looked at this and sign it: {widgets.plain(here.actor.name)}", key=key):
+            if kept.box(f"I have looked at this and sign it: {widgets.plain(here.actor.name)}", key):
                 signed.checks.append(check.name)
     _second(here, gate, data.revisions(here))
     return signed
@@ -77,9 +77,12 @@ def _missed(here: state.Here, gate: Gate, signed: Signed, *, may_sign: bool) -> 
             if not may_sign:
                 continue
             key = f"accept.missed.{gate.score.hash}.{report}.{finding}"
-            why = st.text_input("Why it may be missed", key=f"{key}.why", max_chars=200) or ""
-            if st.checkbox(f"I have read this report and sign it: {widgets.plain(here.actor.name)}", key=key):
-                signed.missed[report, finding] = why
+            why = kept.line("Why it may be missed", f"{key}.why", max_chars=200).strip()
+            if kept.box(f"I have read this report and sign it: {widgets.plain(here.actor.name)}", key):
+                if why:
+                    signed.missed[report, finding] = why
+                else:
+                    st.caption(":orange[Not signed yet: say above why it may be missed.]")
     if gate.missed and may_sign:
         st.caption(
             f"{len(signed.missed)} of {len(gate.missed)} signed. Open each, say why in a few words, and tick it."
