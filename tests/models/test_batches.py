@@ -7,6 +7,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, TypeVar
 
+import httpx2
 import pytest
 
 from workbench.domain.runs import LabelerSettings
@@ -154,3 +155,18 @@ def test_a_line_that_does_not_end_is_refused(kind: str, tmp_path: Path, monkeypa
         assert [next(lines), next(lines)] == [b'{"a": 1}\n', b"x" * 99 + b"\n"]
         with pytest.raises(CallError, match="goes on beyond 100 bytes"):
             next(lines)
+
+
+def test_a_state_that_no_text_can_hold_is_told_so_that_it_can_be_kept(
+    kind: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    odd = "in\ud800\0"
+    said = {"id": "b1", "status": odd, "processing_status": odd, "created_at": "2026-01-01T00:00:00Z"}
+    body = json.dumps(said if kind == "anthropic" else {**said, "created_at": 1.0})
+
+    async def answer(_: httpx2.Request) -> httpx2.Response:
+        return httpx2.Response(200, content=body.encode(), headers={"content-type": "application/json"})
+
+    monkeypatch.setattr(Egress, "transport", lambda _, **_limit: httpx2.MockTransport(answer))
+    server = made(kind, "http://127.0.0.1:1")
+    assert done(server, lambda: server.state("b1")).state == "in\\ud800\\u0000"

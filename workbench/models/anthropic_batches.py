@@ -23,7 +23,7 @@ from workbench.models.batches import (
     lines_of,
     read_line,
 )
-from workbench.models.bodies import LOOSE, Count, Name, as_text
+from workbench.models.bodies import LOOSE, Count, Name, as_text, storable
 from workbench.models.calls import status_failure
 
 _SKEW = timedelta(minutes=5)  # by which two clocks may differ
@@ -202,4 +202,4 @@ def _instant(batch: _Batch) -> datetime:
 def _state(batch: _Batch) -> BatchState:
     _, answered, lost = batch.numbers
     ended = batch.processing_status == "ended"
-    return BatchState(batch_name(batch.id), batch.processing_status[:40], ended, answered, lost)
+    return BatchState(batch_name(batch.id), storable(batch.processing_status)[:40], ended, answered, lost)

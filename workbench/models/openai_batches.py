@@ -22,7 +22,7 @@ from workbench.models.batches import (
     lines_of,
     read_line,
 )
-from workbench.models.bodies import LOOSE, Count, Name, as_text
+from workbench.models.bodies import LOOSE, Count, Name, as_text, storable
 from workbench.models.calls import status_failure
 from workbench.models.openai import OpenAIModel
 
@@ -218,7 +218,7 @@ def _state(batch: _Batch) -> BatchState:
         why = f"The provider did not take the batch up: {told}."
     return BatchState(
         batch_name(batch.id),
-        batch.status[:40],
+        storable(batch.status)[:40],
         batch.status in _ENDED,
         counts.completed or 0,
         counts.failed or 0,
