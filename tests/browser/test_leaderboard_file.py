@@ -80,3 +80,22 @@ def test_the_table_of_metrics_fits_a_common_screen(browsing: ModuleType, driver:
     assert driver.execute_script("const e = document.querySelector('.wide'); return e.scrollWidth - e.clientWidth") == 0
     tables = [table.text for table in driver.find_elements(By.TAG_NAME, "table")[1:]]
     assert any("BLEU-1 BLEU-3" in text for text in tables)
+
+
+def test_it_fits_where_each_system_is_scored_on_studies_of_its_own_and_the_reasons_are_long(
+    browsing: ModuleType, driver: WebDriver, tmp_path: Path
+) -> None:
+    init_study(tmp_path / "study", NewStudy("Board", {"Lena": [Role.LEAD]}))
+    study = open_study(tmp_path / "study")
+    lena = study.actor("Lena")
+    for name, own in (("references", range(6)), ("even", range(0, 6, 2)), ("odd", range(1, 6, 2))):
+        column = "reference" if name == "references" else "generated"
+        lines = [f"study_id,{column}", *(f"s{i},Small pleural effusion." for i in own)]
+        (tmp_path / f"{name}.csv").write_text("\n".join(lines))
+    data_set = add_data_set(study, lena, tmp_path / "references.csv")
+    add_systems(study, lena, data_set, [System(tmp_path / f"{name}.csv") for name in ("even", "odd")])
+    write_leaderboard(leaderboard(study, lena, data_set), tmp_path / "out")
+    browsing.view(driver, 1400, 900, dark=False)
+    driver.get((tmp_path / "out" / "leaderboard.html").as_uri())
+    assert "over its own studies: no study has a value in every system" in driver.page_source
+    assert driver.execute_script("const e = document.querySelector('.wide'); return e.scrollWidth - e.clientWidth") == 0

@@ -161,7 +161,7 @@ def _cell(metric: MetricColumn, row: int, span: tuple[float, float]) -> str:
     cell, rank = metric.cells[row], metric.ranks[row]
     if cell.value is None:
         return f'<td class="none">{UNDEFINED}<small>{escape(cell.note)}</small></td>'
-    told, note = interval_words(cell), f"<small>{escape(cell.note)}</small>" if cell.note else ""
+    told, note = interval_words(cell), f'<small class="note">{escape(cell.note)}</small>' if cell.note else ""
     under = " · ".join(part for part in (f"rank {rank}" if rank else "", f"n {cell.n:,} {metric.of_what}") if part)
     return (
         f"<td><b>{cell.value:.3f}</b>{_whisker(cell, span)}<small>{escape(told)}</small>"
@@ -218,6 +218,7 @@ th, td {text-align: left; vertical-align: top; padding: .5rem .8rem .5rem 0; bor
 thead th {font-size: .85rem; white-space: nowrap} thead span {display: block; font-weight: 400; color: var(--soft)}
 tbody th {font-weight: 600; min-width: 11rem} td b {font-size: 1.05rem}
 small {display: block; color: var(--soft); font-size: .78rem; font-weight: 400; white-space: nowrap}
+small.note {white-space: normal; max-width: 13rem}
 tbody th small {white-space: normal; max-width: 17rem} .none small {white-space: normal; max-width: 8rem}
 .rank b {font-size: 1.4rem} .tie {width: 8px; min-width: 8px; padding: 0 4px} th.tie {font-size: .75rem}
 td.tie.on {border-left: 4px solid var(--tie); border-bottom-color: transparent}
