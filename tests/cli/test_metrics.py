@@ -47,6 +47,8 @@ def test_a_metric_without_its_weights_says_so_in_a_line(workbench: Run, study: s
     assert "BERTScore needs weights" in done.err
     assert len(done.err.splitlines()) == 1
     assert "is not run here" in workbench("metrics", "run", "ratescore", "--study", study).err
+    # Nobody is sent to import what an import refuses.
+    assert "computed by the workbench itself: it stands" in workbench("metrics", "run", "rouge_l", "--study", study).err
 
 
 # What two generators wrote; the judge's server takes each report at its word, or does what it is dealt.

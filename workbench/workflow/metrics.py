@@ -124,12 +124,16 @@ def run_metric(
         systems: only these; all when None.
 
     Raises:
-        InputError: there is no adapter, or the package or its weights are missing (said within seconds), or it
-            stopped; nothing is kept then. Or no system has submitted anything.
+        InputError: the workbench computes it itself, there is no adapter, or the package or its weights are missing
+            (said within seconds), or it stopped; nothing is kept then. Or no system has submitted anything.
         RightsError: the person is no lead or admin, or rates in an open round.
     """
     actor.require(Role.LEAD, Role.ADMIN, to="run a metric")
     require_sighted(study, actor, "run a metric")
+    if metric in COMPUTED:
+        raise InputError(
+            f"{METRICS[metric].name} is computed by the workbench itself: it stands on the leaderboard already."
+        )
     check_adapter(metric, weights=weights)
     texts = texts_of(study, data_set, systems)
     if not texts.submissions:
