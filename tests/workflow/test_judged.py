@@ -23,7 +23,7 @@ from workbench.workflow.metrics import import_scores, imported
 from workbench.workflow.prompts import save_candidate
 from workbench.workflow.settings import LabelerConfig
 from workbench.workflow.study import Study
-from workbench.workflow.systems import System, add_data_set, add_systems
+from workbench.workflow.systems import System, add_data_set, add_systems, submissions
 
 Write = Callable[[str, str], Path]
 ONE, TWO = JudgePrompt("one pass", "Find and weigh."), JudgePrompt("two passes", "Find.", "Weigh.")
@@ -260,5 +260,6 @@ def test_scores_from_files_alone_need_no_word(
 ) -> None:
     judge_systems(scripted, lead, data_set, bench, systems=["good"])
     (scores,) = imported(scripted, lead, data_set)
-    assert source_words(scores.sources, {"good": "x"})
-    assert source_words(scores.sources, {"poor": "x"}) == ""
+    last = {one.system: one for one in submissions(scripted, lead, data_set)}
+    assert source_words(scores.sources, {"good": last["good"]})
+    assert source_words(scores.sources, {"poor": last["poor"]}) == ""

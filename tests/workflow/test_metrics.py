@@ -60,6 +60,22 @@ def board_of(study: Study, lead: Actor, data_set: DataSetRecord) -> Board:
     return leaderboard(study, lead, data_set, revision=1)
 
 
+def test_scores_of_reports_that_a_system_has_replaced_are_told_as_such(
+    study: Study, lead: Actor, data_set: DataSetRecord, csv_file: Write
+) -> None:
+    text = scores(green={"good": [0.9] * 8, "poor": [0.1] * 8})
+    import_scores(study, lead, data_set, csv_file("x.csv", text))
+    assert board_of(study, lead, data_set).column("green").judge == ""
+    other = csv_file("other.csv", "study_id,generated\n" + "".join(f"{i},Clear.\n" for i in IDS))
+    add_systems(study, lead, data_set, [System(other, "poor")])
+    board = board_of(study, lead, data_set)
+    told = "Since x.csv came in, poor submitted other reports: import scores of those."
+    assert board.column("green").judge == told
+    assert told in next(column.definition for column in page_of(board).metrics if column.name == "GREEN")
+    import_scores(study, lead, data_set, csv_file("y.csv", scores(green={"poor": [0.2] * 8})))
+    assert board_of(study, lead, data_set).column("green").judge == ""
+
+
 def test_imported_scores_are_ranked_by_their_own_direction(
     study: Study, lead: Actor, data_set: DataSetRecord, csv_file: Write
 ) -> None:

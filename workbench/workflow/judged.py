@@ -12,7 +12,7 @@ from workbench.metrics.base import Numbers, fixed_values, is_blank
 from workbench.metrics.registry import METRICS
 from workbench.running.spending import Cap
 from workbench.storage import leaderboard as store
-from workbench.storage.leaderboard import DataSetRecord, MetricScores, ScoreSource
+from workbench.storage.leaderboard import DataSetRecord, MetricScores, ScoreSource, SubmissionRecord
 from workbench.workflow.blindness import require_sighted
 from workbench.workflow.extracting import Progress
 from workbench.workflow.judging import (
@@ -118,31 +118,40 @@ def record_words(record: JudgeRecord, systems: Sequence[str] | None = None) -> s
     return f"{by_words(record.by)}: {counted}. It took {took}.{scripted_words(record.by)}"
 
 
-def source_words(sources: Sequence[ScoreSource], submissions: Mapping[str, str]) -> str:
-    """Return whose scores a metric's are; "" where all are from files.
+def source_words(sources: Sequence[ScoreSource], submissions: Mapping[str, SubmissionRecord]) -> str:
+    """Return whose scores a metric's are, and which are of reports that a system has replaced since.
+
+    "" where all are from files and of what the systems submitted last.
 
     Args:
         sources: where the scores came from.
-        submissions: the systems that are shown, each with the hash of what it has submitted last.
+        submissions: the systems that are shown, each with what it has submitted last.
     """
-    shown = [(source, [name for name in source.standing if name in submissions]) for source in sources]
-    if not any(source.judged and names for source, names in shown):
-        return ""
+    every = [(source, [name for name in source.standing if name in submissions]) for source in sources]
+    shown = [(source, names) for source, names in every if names]
+    by_judge = any(source.judged for source, _ in shown)
     told = []
     for source, names in shown:
+        if source.judged:
+            told.append(_judge_words(source.judged, names, submissions, alone=len(shown) == 1))
+            continue
+        old = [name for name in names if submissions[name].at > source.at]
         n = sum(source.standing[name] for name in names)
-        if not names:
-            continue
-        if source.judged is None:
-            told.append(f"{n:,} scores from {source.file}.")
-            continue
-        old = [name for name in names if source.judged.systems[name].submission != submissions[name]]
-        of = f"{', '.join(names)}: " if sum(bool(others) for _, others in shown) > 1 else ""
-        before = f" Since then {', '.join(old)} submitted other reports: judge them again." if old else ""
-        told.append(f"{of}{record_words(source.judged, names)}{before}")
-    if len(told) > 1:
+        counted = f"{n:,} scores from {source.file}." if by_judge else ""
+        since = f"Since {source.file} came in, {', '.join(old)} submitted other reports: import scores of those."
+        told.append(" ".join(part for part in (counted, since if old else "") if part))
+    if by_judge and len(shown) > 1:
         told.append("Figures of different sources do not compare: have all systems judged by one judge.")
-    return " ".join(told)
+    return " ".join(part for part in told if part)
+
+
+def _judge_words(
+    judged: JudgeRecord, names: Sequence[str], submissions: Mapping[str, SubmissionRecord], *, alone: bool
+) -> str:
+    old = [name for name in names if judged.systems[name].submission != submissions[name].hash]
+    of = "" if alone else f"{', '.join(names)}: "
+    before = f" Since then {', '.join(old)} submitted other reports: judge them again." if old else ""
+    return f"{of}{record_words(judged, names)}{before}"
 
 
 def _pairs(texts: Texts, generated: Sequence[str | None], fixed: Numbers) -> dict[int, TextPair]:

@@ -258,5 +258,5 @@ def _column(
     for name, of_system in zip(names, values, strict=True):
         had = of_system[~np.isnan(of_system)]
         own[name] = Figure(math.fsum(had.tolist()) / len(had), len(had)) if len(had) else undefined(NO_VALUE)
-    judge = source_words(sources, {system.name: system.submission.hash for system in scoring.systems})
+    judge = source_words(sources, {system.name: system.submission for system in scoring.systems})
     return Column(metric, ranking, values, source, own, judge, sources)
