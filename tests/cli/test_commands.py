@@ -127,6 +127,8 @@ def test_a_revision_goes_in_and_through_the_gate(workbench: Run, study: str, tmp
     assert workbench("evaluate", "--cohort", "development", "--prompt", "5", "--study", study).code == 0
     unsigned = workbench("prompt", "accept", "5", "--reason", "title", "--override", "demo", "--study", study)
     assert (unsigned.code, "sign-off" in unsigned.err) == (1, True), unsigned.err
+    mistyped = workbench("prompt", "accept", "5", "--missed", "r0 fracture: only suspected", "--study", study)
+    assert (mistyped.code, "fracture in report r0 is not newly missed by revision 5" in mistyped.err) == (1, True)
     accepted = workbench(
         "prompt", "accept", "5", "--reason", "title", "--override", "demo", "--sign", "all", "--study", study, "--json"
     )

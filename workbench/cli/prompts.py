@@ -181,9 +181,13 @@ def accept(
         Output(as_json).answer({"revision": gate.score.prepared.number, "checks": as_value}, shown)
         return
     signed = [c.name for c in gate.to_sign] if "all" in sign else sign
-    accepted = accepting.accept(
-        opened, actor, gate, reason=reason, signed=signed, missed=dict(map(_missed, missed)), override=override
-    )
+    read = dict(map(_missed, missed))
+    for report, finding in sorted(read.keys() - set(gate.missed)):
+        raise InputError(
+            f"--missed: {finding} in report {report} is not newly missed by revision {gate.score.prepared.number}; "
+            f"`workbench prompt accept {gate.score.prepared.number} --check` names what is."
+        )
+    accepted = accepting.accept(opened, actor, gate, reason=reason, signed=signed, missed=read, override=override)
     Output(as_json).answer(
         {**_json(accepted), "checks": as_value, "file": str(prompts.prompt_file(opened, accepted.number))},
         shown,
