@@ -9,6 +9,7 @@ from workbench.domain.prompts import Prompt
 from workbench.errors import InputError
 from workbench.storage import prompts as prompt_store
 from workbench.workflow import accept, prompts, run
+from workbench.workflow.methods import methods
 from workbench.workflow.reference import freeze
 from workbench.workflow.score import Score, score_run
 from workbench.workflow.study import Study
@@ -45,3 +46,5 @@ def test_each_newly_missed_critical_positive_is_signed_by_itself_with_a_reason(
     with rated.database.read() as conn:
         (decision,) = prompt_store.decisions(conn, worse.prepared.run.prompt_hash)
     assert decision.signed[-2:] == ("newly_missed", "pleural_effusion in report r1: too small to matter")
+    told = "Revision 2 was accepted by Dr. Lead although it newly missed 1 positive of critical findings, each signed"
+    assert f"- {told} with a reason." in methods(rated, lead, worse).splitlines()

@@ -11,7 +11,7 @@ from tempfile import TemporaryDirectory
 from workbench.domain.actors import Actor, Role
 from workbench.domain.cohorts import Cohort, Purpose
 from workbench.domain.findings import Policies
-from workbench.domain.prompts import RevisionStatus
+from workbench.domain.prompts import Decision, RevisionStatus
 from workbench.domain.rounds import RoundAction
 from workbench.errors import ConflictError, InputError
 from workbench.evaluation.numbers import Figure
@@ -117,11 +117,8 @@ def _facts(study: Study, actor: Actor, score: Score) -> _Facts:
             deviations += [_unlocked(each) for each in unlocks]
             deviations += _reopened(conn, cohort)
         for row in rows:
-            deviations += [
-                f"Revision {row.revision.number} was accepted over closed checks by {each.actor}: {each.override}"
-                for each in prompt_store.decisions(conn, row.revision.prompt_hash)
-                if each.override
-            ]
+            decisions = prompt_store.decisions(conn, row.revision.prompt_hash)
+            deviations += [told for each in decisions for told in _passed_over(row.revision.number, each)]
     if score.reference.reason:
         of = score.reference
         deviations.append(f"{of.name} was frozen {of.created_at:%Y-%m-%d} by {of.author}: {of.reason}")
@@ -139,6 +136,17 @@ def _facts(study: Study, actor: Actor, score: Score) -> _Facts:
         len(set(patients.values())),
         tuple(deviations),
     )
+
+
+def _passed_over(number: int, decision: Decision) -> Iterator[str]:
+    if decision.override:
+        yield f"Revision {number} was accepted over closed checks by {decision.actor}: {decision.override}"
+    missed = sum(" in report " in each for each in decision.signed)
+    if missed:
+        yield (
+            f"Revision {number} was accepted by {decision.actor} although it newly missed {missed} "
+            f"{'positive' if missed == 1 else 'positives'} of critical findings, each signed with a reason"
+        )
 
 
 def _unlocked(each: Unlock) -> str:
