@@ -109,7 +109,11 @@ def test_a_rater_marks_by_mouse_and_submits_by_keyboard(
         driver.get(f"{address}/annotate")
         browsing.settle(driver)
         browsing.choose(driver, "Acting person", RATER)
-        assert first.report_id in browsing.text_of(driver)
+        shown = " ".join(browsing.text_of(driver).split())
+        assert "Report 1 of 132" in shown
+        assert first.report_id not in shown, "a report that comes twice could be told by its id"
+        text = open_report(study, study.actor(RATER), "validation", first).report.text
+        assert " ".join(text.splitlines()[-1].split()) in shown
         controls = driver.find_elements(By.CSS_SELECTOR, ".wb-board [role=radiogroup]")
         assert len(controls) == len(study.label_set.findings)
         lowest = max(control.location["y"] + control.size["height"] for control in controls)
