@@ -2,6 +2,7 @@
 
 import importlib.util
 import os
+import shutil
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -11,6 +12,8 @@ import pytest
 from selenium.webdriver.chrome.webdriver import WebDriver
 
 from workbench.workflow.demo import demo
+from workbench.workflow.opening import open_study
+from workbench.workflow.study import Study
 
 REQUIRED = "WORKBENCH_REQUIRE_BROWSER"
 
@@ -39,6 +42,12 @@ def made_demo(browsing: ModuleType, tmp_path_factory: pytest.TempPathFactory) ->
     folder = tmp_path_factory.mktemp("browser") / "demo"
     demo(folder)
     return folder
+
+
+@pytest.fixture
+def study(made_demo: Path, tmp_path: Path) -> Study:
+    """A demo study of the test's own."""
+    return open_study(Path(shutil.copytree(made_demo, tmp_path / "study")))
 
 
 @pytest.fixture

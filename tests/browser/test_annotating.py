@@ -1,9 +1,7 @@
 """A rater labels by keyboard alone, in a real Chromium on a real server."""
 
 import json
-import shutil
 from collections.abc import Iterator
-from pathlib import Path
 from types import ModuleType
 from typing import Any
 
@@ -20,18 +18,10 @@ from workbench.storage import annotations
 from workbench.ui.shortcuts import EARLY, keys_of
 from workbench.workflow.annotate import Entry, open_report, queue
 from workbench.workflow.demo import LEAD, RATER
-from workbench.workflow.opening import open_study
 from workbench.workflow.reference import freeze
 from workbench.workflow.study import Study
 
 MARKED = ".wb-board [role=radio][aria-checked=true]:not(:first-child)"
-
-
-@pytest.fixture
-def study(made_demo: Path, tmp_path: Path) -> Study:
-    """A demo study of the test's own."""
-    shutil.copytree(made_demo, tmp_path / "study")
-    return open_study(tmp_path / "study")
 
 
 @pytest.fixture

@@ -1,7 +1,5 @@
 """Whoever goes to another page while writing on the page Revise finds everything there on coming back."""
 
-import shutil
-from pathlib import Path
 from types import ModuleType
 
 from selenium.webdriver.chrome.webdriver import WebDriver
@@ -11,8 +9,8 @@ from selenium.webdriver.support.ui import WebDriverWait
 
 from workbench.workflow.demo import LEAD
 from workbench.workflow.drafts import unsaved
-from workbench.workflow.opening import open_study
 from workbench.workflow.prompts import find_revision
+from workbench.workflow.study import Study
 
 
 def held(driver: WebDriver, label: str) -> str:
@@ -23,12 +21,10 @@ def held(driver: WebDriver, label: str) -> str:
 
 
 def test_fields_hold_what_they_held_and_what_was_being_written(
-    browsing: ModuleType, driver: WebDriver, made_demo: Path, tmp_path: Path
+    browsing: ModuleType, driver: WebDriver, study: Study
 ) -> None:
-    folder = shutil.copytree(made_demo, tmp_path / "study")
-    study = open_study(folder)
     before = find_revision(study).prompt.guidance.findings["lung_opacity"]
-    with browsing.server(folder) as address:
+    with browsing.server(study.folder) as address:
         driver.get(f"{address}/revise?as={LEAD.replace(' ', '%20')}")
         browsing.settle(driver)
         held(driver, "Synonyms")

@@ -1,11 +1,8 @@
 """A new rater practises by keyboard and goes on to the real round, in a real Chromium on a real server."""
 
-import shutil
 import time
-from pathlib import Path
 from types import ModuleType
 
-import pytest
 from selenium.webdriver.chrome.webdriver import WebDriver
 from selenium.webdriver.common.action_chains import ActionChains
 from selenium.webdriver.common.by import By
@@ -17,17 +14,9 @@ from workbench.ui.shortcuts import DOUBLE, keys_of
 from workbench.workflow import practice
 from workbench.workflow.annotate import queue
 from workbench.workflow.demo import RATER
-from workbench.workflow.opening import open_study
 from workbench.workflow.study import Study
 
 FITS = "return arguments[0].scrollWidth <= arguments[0].clientWidth"
-
-
-@pytest.fixture
-def study(made_demo: Path, tmp_path: Path) -> Study:
-    """A demo study of the test's own."""
-    shutil.copytree(made_demo, tmp_path / "study")
-    return open_study(tmp_path / "study")
 
 
 def await_text(driver: WebDriver, text: str) -> None:

@@ -1,8 +1,6 @@
 """One rater with two tabs on the same report: no label of either is lost, and a key means what its own tab shows."""
 
-import shutil
 from collections.abc import Iterator
-from pathlib import Path
 from types import ModuleType
 
 import pytest
@@ -17,7 +15,6 @@ from workbench.domain.findings import State
 from workbench.ui.shortcuts import keys_of
 from workbench.workflow.annotate import open_report, queue
 from workbench.workflow.demo import RATER
-from workbench.workflow.opening import open_study
 from workbench.workflow.study import Study
 
 
@@ -65,12 +62,6 @@ class Tabs:
             )
         own = open_report(self._study, self._me, "validation", self._entry).own
         return dict(own.states) if own else {}
-
-
-@pytest.fixture
-def study(made_demo: Path, tmp_path: Path) -> Study:
-    shutil.copytree(made_demo, tmp_path / "study")
-    return open_study(tmp_path / "study")
 
 
 @pytest.fixture

@@ -1,8 +1,6 @@
 """What is written in a field that was not left is there again after a reload."""
 
-import shutil
 from collections.abc import Callable, Iterator
-from pathlib import Path
 from types import ModuleType
 
 import pytest
@@ -18,16 +16,9 @@ from workbench.ui.typed import PAUSE
 from workbench.workflow.annotate import RatingTask, open_report, queue
 from workbench.workflow.demo import LEAD, RATER
 from workbench.workflow.drafts import unsaved
-from workbench.workflow.opening import open_study
 from workbench.workflow.study import Study
 
 CUT_OFF = "return document.querySelector('[data-testid=stApp]')?.dataset.testConnectionState !== 'CONNECTED'"
-
-
-@pytest.fixture
-def study(made_demo: Path, tmp_path: Path) -> Study:
-    shutil.copytree(made_demo, tmp_path / "study")
-    return open_study(tmp_path / "study")
 
 
 @pytest.fixture
