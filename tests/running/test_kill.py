@@ -45,7 +45,7 @@ def test_a_killed_run_is_finished_by_the_next_and_nothing_saved_is_asked_again(
 
     asked = set(lines(calls))
     with database.read() as conn:
-        before = {key.text_hash for key in runs.done_keys(conn, keys)}
+        before = {key.text_hash for key in runs.statuses(conn, keys)}
         half = progress(conn, run, TEXTS)
     assert before <= asked
     assert len(asked - before) <= IN_FLIGHT

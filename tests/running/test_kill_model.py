@@ -66,7 +66,7 @@ def test_a_killed_run_goes_on_and_asks_again_at_most_for_what_was_in_flight(
 
     before = set(asked(calls))
     with database.read() as conn:
-        saved = {key.text_hash for key in runs.done_keys(conn, keys)}
+        saved = {key.text_hash for key in runs.statuses(conn, keys)}
         assert not progress(conn, run, TEXTS).alive
     assert saved <= before
     assert len(before - saved) <= IN_FLIGHT

@@ -82,13 +82,6 @@ def test_submitted_reports_are_counted_once_each(study: Any) -> None:
         assert annotations.submitted_counts(conn, ["r1", "r3"], study.label_set.hash) == {"Ada": 1, "Ben": 1}
 
 
-def test_when_a_rater_last_saved(study: Any, now: datetime) -> None:
-    with study.database.write() as conn:
-        annotations.append(conn, replace(study.annotation, at=now + timedelta(hours=1)))
-        assert annotations.last_saved_at(conn, "Ada") == now + timedelta(hours=1)
-        assert annotations.last_saved_at(conn, "Ben") is None
-
-
 def test_a_time_without_a_zone_is_refused(study: Any, now: datetime) -> None:
     naive = replace(study.annotation, at=now.replace(tzinfo=None))
     with pytest.raises(ValueError, match="no time zone"), study.database.write() as conn:

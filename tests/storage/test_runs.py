@@ -67,9 +67,9 @@ def test_a_key_differs_in_each_of_its_parts(study: Any) -> None:
     ]
     others.append(replace(key, repeat=2))
     with study.database.write() as conn:
-        assert runs.done_keys(conn, [key, *others]) == {key}
+        assert runs.statuses(conn, [key, *others]).keys() == {key}
         assert runs.save_extractions(conn, [(other, study.extraction) for other in others]) == 5
-        assert runs.done_keys(conn, [key, *others]) == {key, *others}
+        assert runs.statuses(conn, [key, *others]).keys() == {key, *others}
 
 
 def test_everything_that_is_known_of_a_reply_survives(study: Any) -> None:
@@ -109,7 +109,7 @@ def test_a_reply_that_cannot_be_used_is_done_and_is_counted_by_its_status(study:
         assert runs.standing(conn, [study.key]).last_at == now
         assert runs.standing(conn, [waiting]).last_at is None
         assert runs.statuses(conn, keys) == {study.key: ExtractionStatus.OK, refused: ExtractionStatus.REFUSED}
-        assert runs.done_keys(conn, keys) == {study.key, refused}
+        assert runs.statuses(conn, keys).keys() == {study.key, refused}
 
 
 def test_where_no_model_was_asked_no_tokens_are_missing(study: Any) -> None:
@@ -127,7 +127,7 @@ def test_a_failure_is_counted_until_an_extraction_heals_it_and_is_never_done(stu
         runs.save_failures(conn, [(key, Failure("connection", "second", 2))], now + timedelta(minutes=1))
         keys = [key, key, study.key]
         assert runs.failures(conn, keys) == {key: Failure("connection", "second", 2)}
-        assert runs.done_keys(conn, keys) == {study.key}
+        assert runs.statuses(conn, keys).keys() == {study.key}
         found = runs.standing(conn, keys)
         assert found.counts == {ExtractionStatus.OK: 1, ExtractionStatus.FAILED: 2}
         assert found.last_at == now + timedelta(minutes=1)

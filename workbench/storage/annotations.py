@@ -168,12 +168,6 @@ def submitted_counts(conn: sqlite3.Connection, report_ids: Sequence[str], label_
     return {row["rater"]: row["reports"] for row in rows}
 
 
-def last_saved_at(conn: sqlite3.Connection, rater: str) -> datetime | None:
-    """Return when a rater last saved anything, or None."""
-    row = conn.execute("SELECT MAX(at) AS at FROM annotations WHERE rater = ?", (rater,)).fetchone()
-    return instant(row["at"]) if row["at"] else None
-
-
 def _row(annotation: Annotation) -> tuple[object, ...]:
     return (
         annotation.report_id,

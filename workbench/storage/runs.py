@@ -172,11 +172,6 @@ def outcomes(
     return found, used + failed_usage(conn, keys)
 
 
-def done_keys(conn: sqlite3.Connection, keys: Iterable[ExtractionKey]) -> set[ExtractionKey]:
-    """Return the keys that have an extraction, usable or not."""
-    return set(statuses(conn, keys))
-
-
 def standing(conn: sqlite3.Connection, keys: Sequence[ExtractionKey]) -> Standing:
     """Return how the keys stand, without reading what any extraction says."""
     times = Counter(keys)
